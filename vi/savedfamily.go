@@ -10,7 +10,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/internal/cells"
+	"github.com/facetvi/facet/vi/internal/sumout"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -20,7 +20,7 @@ type Named interface{ Name() string }
 // families are those that a saved fit can have, beside a program's own.
 var families = []family.Family{
 	family.MeanField{}, family.Softplus{}, family.Structured{}, family.FullRank{}, family.LowRank{},
-	family.Cells{}, family.Sequence{}, cells.SummedFamily{},
+	family.Cells{}, family.Sequence{}, sumout.Family{},
 }
 
 // savedFamily is a family: in JSON by its name and its fields, in a journal by its number.

@@ -15,6 +15,7 @@ import (
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/newton"
+	"github.com/facetvi/facet/vi/internal/sumout"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/weighted"
 )
@@ -113,7 +114,7 @@ func (f *finder) propose(ctx context.Context, c *Cell, mean []float64, precision
 		c.Q = family.NewMixture(logs, parts)
 	}
 	if len(f.switches) > 0 {
-		c.Q = withRest(c.Q, f.given)
+		c.Q = f.given.Over(c.Q)
 	}
 	return f.weigh(ctx, c, known, rng)
 }
@@ -140,7 +141,7 @@ func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *
 	logs, normals = []float64{bound}, []*family.Normal{f.normal(mean, precision)}
 	apart := make([]bool, f.d.Dim()) // latents whose place says nothing
 	for i := range apart {
-		apart[i] = i < f.d.Params() || among(f.switches, i)
+		apart[i] = i < f.d.Params() || sumout.Among(f.switches, i)
 	}
 	extents := []extent{newExtent(normals[0])}
 	known := func(at []float64) bool {

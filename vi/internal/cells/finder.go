@@ -10,6 +10,7 @@ import (
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/internal/sumout"
 )
 
 // A finder makes cells. It is for one goroutine.
@@ -21,14 +22,14 @@ type finder struct {
 	plain    *ModeFinder           // with nothing summed out; nil before it is needed
 	x        *graph.Executor       // of quick points
 	switches []derive.SwitchLatent // that are summed out,
-	given    *conditional          // and their posterior given the others
+	given    *sumout.Given         // and their posterior given the others
 	draws    [][]float64           // Settings.Draws
 	over     func() bool           // Settings.Over
 	discrete []bool                // latents
 }
 
 func newFinder(d *graph.Density, g *lines, switches []derive.SwitchLatent) (*finder, error) {
-	f := &finder{d: d, lines: g, switches: switches, given: &conditional{d: d, switches: switches}, discrete: make([]bool, d.Dim())}
+	f := &finder{d: d, lines: g, switches: switches, given: sumout.NewGiven(d, switches), discrete: make([]bool, d.Dim())}
 	for i := range f.discrete {
 		values, _ := d.Values(i)
 		f.discrete[i] = values != nil

@@ -92,9 +92,9 @@ func hills(value []float64, order []int, from int) []int {
 func (f *finder) along(c *Cell, k int) ([]float64, error) {
 	p, out, run := prober{f.x}, f.x.Out, f.x.Run
 	if s := f.mode.sum; s != nil {
-		p, out, run = prober{s.x}, s.out, func() error {
-			s.place()
-			return s.add()
+		p, out, run = prober{s.X}, s.Out, func() error {
+			s.Place()
+			return s.Add()
 		}
 	}
 	planes, i := f.lines.group[k], f.lines.interval(k, c.region)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/internal/sumout"
 )
 
 // How mixtures of normals are fitted to weighted draws.
@@ -346,22 +347,22 @@ func distance(a, b, scale []float64) (sum float64) {
 type shape struct {
 	latents []int         // of the normals
 	sides   []family.Side // that confine them, as far as they can
-	like    *Summed       // whose switches are summed out; nil if there are none
+	like    *sumout.Q     // whose switches are summed out; nil if there are none
 	dim     int
 }
 
 // newShape is that of q, on sides.
 func newShape(q family.Q, sides []family.Side) shape {
-	like, ok := q.(*Summed)
+	like, ok := q.(*sumout.Q)
 	if !ok {
 		return everywhere(q.Dim(), sides)
 	}
-	return shape{latents: without(q.Dim(), like.switches), sides: sides, like: like, dim: q.Dim()}
+	return shape{latents: sumout.Without(q.Dim(), like.Switches), sides: sides, like: like, dim: q.Dim()}
 }
 
 // everywhere is the shape of normals in all latents.
 func everywhere(dim int, sides []family.Side) shape {
-	return shape{latents: without(dim, nil), sides: sides, dim: dim}
+	return shape{latents: sumout.Without(dim, nil), sides: sides, dim: dim}
 }
 
 // outside reports whether a draw is not on the sides.
@@ -376,7 +377,7 @@ func (s shape) of(m mixture) family.Q {
 	for c, p := range m {
 		mean, precision := make([]float64, s.dim), mat.NewSymDense(s.dim, nil)
 		if s.like != nil {
-			for _, w := range s.like.switches {
+			for _, w := range s.like.Switches {
 				law := family.Marginal(s.like.Q, w.Latent)
 				mean[w.Latent] = law.Mean()
 				precision.SetSym(w.Latent, w.Latent, 1/(law.SD()*law.SD()))
@@ -406,12 +407,12 @@ func (s shape) over(rest family.Q) family.Q {
 	if s.like == nil {
 		return rest
 	}
-	return withRest(rest, s.like.conditional)
+	return s.like.Given.Over(rest)
 }
 
 // restOf is the part of a member that shapes are put over.
 func restOf(q family.Q) family.Q {
-	if s, ok := q.(*Summed); ok {
+	if s, ok := q.(*sumout.Q); ok {
 		return s.Q
 	}
 	return q
