@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	quick       = 128  // draws are evaluated at once
+	quick       = 128  // draws are evaluated at once,
+	probes      = 64   // points with forced signs, at most
 	cheapGuards = 1000 // of a density with more of them draws are fewer
 )
 

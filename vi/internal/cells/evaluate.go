@@ -126,7 +126,6 @@ func (f *finder) counts(known totals, log float64, z []float64) bool {
 
 // When another mode counts.
 const (
-	modeApart = 4  // standard deviations in some latent, from all others
 	modeBelow = 12 // nats of its integral below the first one's
 	mostModes = 8
 	lostWays  = 16   // climbs that end where another one did, or nowhere: then there are no more
@@ -143,9 +142,9 @@ func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *
 	for i := range apart {
 		apart[i] = i < f.d.Params() || sumout.Among(f.switches, i)
 	}
-	extents := []extent{newExtent(normals[0])}
+	found := []moments{momentsOfNormal(normals[0])}
 	known := func(at []float64) bool {
-		return slices.ContainsFunc(extents, func(b extent) bool { return b.holds(at, apart) })
+		return slices.ContainsFunc(found, func(m moments) bool { return m.near(at, apart) })
 	}
 	lost := 0
 	for _, z := range f.startsIn(c, w.all) {
@@ -171,30 +170,10 @@ func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *
 		if top += f.most(at, p, w.half); top > logs[0]-modeBelow && !known(at) {
 			lost--
 			logs, normals = append(logs, top), append(normals, f.normal(at, p))
-			extents = append(extents, newExtent(normals[len(normals)-1]))
+			found = append(found, momentsOfNormal(normals[len(normals)-1]))
 		}
 	}
 	return logs, normals, nil
-}
-
-// An extent is where a normal mostly is.
-type extent struct{ mean, sd []float64 }
-
-func newExtent(q *family.Normal) (b extent) {
-	for i := range q.Dim() {
-		b.mean, b.sd = append(b.mean, q.Mean(i)), append(b.sd, q.SD(i))
-	}
-	return b
-}
-
-// holds reports whether a point is near the mean, in all latents but some.
-func (b extent) holds(at []float64, but []bool) bool {
-	for i, x := range at {
-		if !but[i] && math.Abs(x-b.mean[i]) > modeApart*b.sd[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // startsIn are the points from which climbs to other modes of a cell begin: its own, and draws on its sides.

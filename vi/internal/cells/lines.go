@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
@@ -128,4 +129,15 @@ func inInterval(signs regions.Signs, w derive.SwitchLatent, j int) regions.Signs
 		positive[l] = j > k != w.Down
 	}
 	return regions.NewSigns(positive)
+}
+
+// moveColumn puts column k of x from interval i of a line to interval to, by the signs of the planes
+// between them.
+func moveColumn(x *graph.Executor, k int, planes []int, i, to int) {
+	for _, l := range planes[min(i, to):max(i, to)] {
+		x.Signs[l*x.N+k] = 0
+		if to > i {
+			x.Signs[l*x.N+k] = 1
+		}
+	}
 }

@@ -39,7 +39,7 @@ type ModeFinder struct {
 	d      *graph.Density
 	x      *graph.Executor // 2·len(rest) + 1 samples: the point, and two beside it for each latent; nil if sum is not
 	sum    *sumout.Sum     // of switches; nil if there are none
-	prober prober          // of cliffs; empty before the first search
+	prober *graph.Executor // of cliffs; nil before the first search
 	rest   []int           // latents that move
 	still  []int           // with switches summed out: those that guards alone compare, which are as their priors, at their centres
 	centre []float64       // of the priors of all latents,
@@ -405,26 +405,27 @@ type cliff struct {
 func (m *ModeFinder) findCliffs(ctx context.Context, z []float64, signs regions.Signs) (err error) {
 	m.cliffs = m.cliffs[:0]
 	planes := m.d.Arrangement().Len()
-	if m.prober.x == nil {
-		if m.prober, err = newProber(m.d, min(probes, 1+planes)); err != nil {
+	if m.prober == nil {
+		if m.prober, err = m.d.Executor(min(probes, 1+planes), graph.Compute{Out: true}); err != nil {
 			return err
 		}
 	}
-	p := m.prober
-	for first := 0; first < planes; first += p.x.N - 1 {
+	x := m.prober
+	for first := 0; first < planes; first += x.N - 1 {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		p.reset(z, signs)
-		n := min(p.x.N-1, planes-first)
+		x.Spread(z)
+		x.Force(signs)
+		n := min(x.N-1, planes-first)
 		for k := range n {
-			p.flip(1+k, first+k)
+			x.Signs[(first+k)*x.N+1+k] = 1 - x.Signs[(first+k)*x.N+1+k]
 		}
-		if err := p.x.Run(); err != nil {
+		if err := x.Run(); err != nil {
 			return err
 		}
 		for k := range n {
-			if fall := p.x.Out[0] - p.x.Out[1+k]; !(fall < leastCliff) {
+			if fall := x.Out[0] - x.Out[1+k]; !(fall < leastCliff) {
 				m.cliffs = append(m.cliffs, cliff{first + k, rounded(min(fall, mostFall))})
 			}
 		}

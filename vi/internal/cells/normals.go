@@ -75,22 +75,15 @@ func (c *cloud) add(x [][]float64, logWeight []float64, least float64) {
 
 // split are the points of even and of odd numbers.
 func (c cloud) split() (halves [2]cloud) {
-	every := func(h int, of []float64) (some []float64) {
-		some = make([]float64, 0, (len(of)+1-h)/2)
-		for k := h; k < len(of); k += 2 {
-			some = append(some, of[k])
-		}
-		return some
-	}
 	for h := range halves {
-		half := &halves[h]
-		half.centre, half.scale, half.weight = c.centre, c.scale, every(h, c.weight)
+		half := cloud{centre: c.centre, scale: c.scale, u: make([][]float64, len(c.u))}
 		for k := h; k < len(c.x); k += 2 {
-			half.x = append(half.x, c.x[k])
+			half.x, half.weight = append(half.x, c.x[k]), append(half.weight, c.weight[k])
+			for i, u := range c.u {
+				half.u[i] = append(half.u[i], u[k])
+			}
 		}
-		for _, u := range c.u {
-			half.u = append(half.u, every(h, u))
-		}
+		halves[h] = half
 	}
 	return halves
 }
