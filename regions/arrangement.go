@@ -190,7 +190,6 @@ func (a *Arrangement) Tangent(l int, z []float64) Hyperplane {
 // Reserve makes room for n more planes.
 func (a *Arrangement) Reserve(n int) {
 	a.planes, a.steps, a.curves = slices.Grow(a.planes, n), slices.Grow(a.steps, n), slices.Grow(a.curves, n)
-	a.index.reserve(n)
 }
 
 // Len returns the number of planes, and so of signs.
