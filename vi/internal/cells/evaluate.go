@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
@@ -281,4 +282,50 @@ func (f *finder) weighBy(ctx context.Context, c *Cell, n int, rng *rand.Rand) er
 	c.ELBO.Value += math.Log(float64(len(inside)) / float64(n))
 	c.LogEvidence, c.even = mc.LogMean(w.ratio), evenness(w.ratio)
 	return nil
+}
+
+// How a cell is judged.
+const (
+	leastDraws = 400
+	mostDraws  = 8000
+	unreliable = 0.7 // k-hat
+)
+
+// draws is how many judge a cell of a part of the mass.
+func (f *Search) draws(part float64) int {
+	return max(leastDraws, int(mostDraws*part)*cheapGuards/max(cheapGuards, f.d.Arrangement().Len()))
+}
+
+// judge measures a cell by n draws of its own distribution, and some of one that is
+// wider. It returns the part of them that is effective.
+func (f *Search) judge(ctx context.Context, x *graph.Executor, c *Cell, n int, rng *rand.Rand) (effective float64, err error) {
+	narrow, err := ratios(ctx, f.d, x, c.Q, n, rng)
+	if err != nil {
+		return 0, err
+	}
+	c.ELBO = mc.Mean(narrow.ratio)
+	smoothed, err := weighted.ParetoSmooth(narrow.ratio)
+	if err != nil {
+		return 0, err
+	}
+	c.KHat = smoothed.K
+	broad := family.Widened(c.Q, family.WideScale(f.d.Dim()))
+	far, err := ratios(ctx, f.d, x, broad, n/family.WideShare, rng)
+	if err != nil {
+		return 0, err
+	}
+	// the balance heuristic (Veach and Guibas, 1995)
+	share := float64(n/family.WideShare) / float64(n+n/family.WideShare)
+	all := make([]float64, 0, n+n/family.WideShare)
+	inner, outer := narrow.logQ(), far.logQ()
+	for k, l := range family.LogProbsBeside(broad, narrow.z, c.Q, inner) {
+		all = append(all, narrow.logR[k]-logAdd(math.Log1p(-share)+inner[k], math.Log(share)+l))
+	}
+	for k, l := range family.LogProbsBeside(c.Q, far.z, broad, outer) {
+		all = append(all, far.logR[k]-logAdd(math.Log1p(-share)+l, math.Log(share)+outer[k]))
+	}
+	if e := mc.LogMean(all); finite(e.Value) { // else what the search has found stands
+		c.LogEvidence = e
+	}
+	return evenness(all), nil
 }
