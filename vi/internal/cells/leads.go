@@ -19,7 +19,7 @@ type lead struct {
 	order int
 }
 
-// leads are a heap, with the highest log r first.
+// A leadHeap is a heap of leads, with the highest log r first.
 type leadHeap []lead
 
 func (l leadHeap) Len() int      { return len(l) }

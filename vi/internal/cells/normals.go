@@ -105,7 +105,7 @@ func (c cloud) monomials(dst []float64, first, n int) {
 	}
 }
 
-// A mixture of normals.
+// A mixture is one of normals.
 type mixture []*component
 
 // A component is a normal of a mixture.

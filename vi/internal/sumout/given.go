@@ -67,7 +67,7 @@ func (c *Given) Completer(n int) family.Completer {
 	batches := (n-1)/max(fewPoints, fastNumbers/c.d.Arrangement().Len()) + 1
 	sum, err := New(c.d, c.Switches, (n-1)/batches+1)
 	if err != nil {
-		panic("sumout: " + err.Error()) // newSummer has worked before
+		panic("sumout: " + err.Error()) // New has worked before
 	}
 	return &completer{sum, n}
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/facetvi/facet/internal/residuals"
 )
 
-// among reports whether latent i is one of the switches.
+// Among reports whether latent i is one of the switches.
 func Among(switches []derive.SwitchLatent, i int) bool {
 	return slices.ContainsFunc(switches, func(w derive.SwitchLatent) bool { return w.Latent == i })
 }
 
-// without are the latents but for switches.
+// Without are the latents but for switches.
 func Without(dim int, switches []derive.SwitchLatent) (list []int) {
 	for i := range dim {
 		if !Among(switches, i) {
@@ -70,7 +70,7 @@ func (m *masses) follow(z []float64) {
 	}
 }
 
-// put is where a summer puts switch i of sample k, below all thresholdm.
+// put is where a Sum puts switch i of sample k, below all thresholds.
 func (m *masses) put(i, k int) float64 { return m.finiteCut(i, 0, k) - 1 }
 
 // weigh computes what the prior has in the intervals of switch i: once for all samples, if it is the same.
@@ -97,7 +97,7 @@ func (m *masses) threshold(i, j, k int) float64 {
 	return m.cut[i][j*m.N+k]
 }
 
-// finite is threshold j of switch i at sample k, or if that is not finite a number
+// finiteCut is threshold j of switch i at sample k, or if that is not finite a number
 // between those that are and it.
 func (m *masses) finiteCut(i, j, k int) float64 {
 	at := func(j int) float64 { return m.threshold(i, j, k) }
