@@ -74,6 +74,16 @@ func pick(z []float64, latents []int) []float64 {
 	return x
 }
 
+// choose is where the sum of weights comes above u.
+func choose(weights []float64, u float64) int {
+	for k, w := range weights {
+		if u -= w; u < 0 {
+			return k
+		}
+	}
+	return len(weights) - 1
+}
+
 // evenness is the effective part of draws, by the logarithms of their weights.
 func evenness(logs []float64) float64 {
 	top, sum, squares := floats.Max(logs), 0.0, 0.0

@@ -303,12 +303,7 @@ func (c cloud) maximise(ctx context.Context, m mixture) mixture {
 func (c cloud) seeds(k int, rng *rand.Rand) (m mixture) {
 	dim, square := len(c.scale), slices.Clone(c.weight)
 	for len(m) < k {
-		u, at := rng.Float64()*floats.Sum(square), 0
-		for ; at < len(square)-1; at++ {
-			if u -= square[at]; u < 0 {
-				break
-			}
-		}
+		at := choose(square, rng.Float64()*floats.Sum(square))
 		p := &component{mean: slices.Clone(c.x[at]), precision: mat.NewSymDense(dim, nil)}
 		for i, s := range c.scale {
 			p.precision.SetSym(i, i, 1/(seedWidth*seedWidth*s*s))
