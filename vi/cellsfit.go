@@ -113,7 +113,7 @@ func fitDensity(ctx context.Context, d *graph.Density, s job, m *monitor) (*Post
 	if meet, err := c.meet(ctx); err != nil {
 		return nil, c, err
 	} else if meet {
-		scouting.Sum = func(n int) (scout.Sum, error) { return sumout.NewScoutSum(d, c.switches, n) }
+		scouting.Sum = func(n int) (scout.Sum, error) { return sumout.New(d, c.switches, n) }
 	}
 	sample, err := scout.Run(ctx, d, scouting)
 	if errors.Is(err, scout.ErrNowhere) {

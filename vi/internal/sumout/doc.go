@@ -5,6 +5,6 @@
 //
 //	priors' masses between thresholds ─▶ sum, by elimination ─▶ posterior given the rest ─▶ Q
 //
-// The search for cells climbs by a Sum and has a Q in each cell; scouts have a [ScoutSum]. Switches that meet in a term, as the states of a chain do,
+// Scouts and the search for cells climb by a Sum, and each cell has a Q. Switches that meet in a term, as the states of a chain do,
 // are eliminated one after the other (package elimination).
 package sumout

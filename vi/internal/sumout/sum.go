@@ -3,6 +3,7 @@ package sumout
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sort"
 
@@ -19,7 +20,7 @@ import (
 //	r(rest) = r₀(rest)·Σ_j Π_i P_i,j_i(rest)·Π_f exp(L_f,j(rest)),
 //
 // where j are the switches' intervals, L are sums of terms of log r that depend on one or a few of
-// them, and r₀ is what depends on none, without the priors of the switches. It works on batches.
+// them, and r₀ is what depends on none, without the priors of the switches. It works on batches, and is a scout.Sum.
 type Sum struct {
 	masses
 	d        *graph.Density
@@ -28,7 +29,8 @@ type Sum struct {
 	table    *derive.Table
 	plan     *elimination.Plan
 	states   *elimination.Sum
-	interval []int // of one sample
+	interval []int     // of one sample
+	u        []float64 // numbers that Draw needs for one sample
 	// same says that all samples are alike: all latents are switches, which depend on each other by log r alone. One sample is then summed, once.
 	same, ran bool
 	one       *Sum // of that sample; nil where it is s itself, or where samples differ
@@ -36,7 +38,7 @@ type Sum struct {
 
 // New returns a Sum for n samples.
 func New(d *graph.Density, switches []derive.SwitchLatent, n int) (*Sum, error) {
-	s := &Sum{d: d, masses: masses{Switches: switches, N: n}, Out: make([]float64, n), interval: make([]int, len(switches))}
+	s := &Sum{d: d, masses: masses{Switches: switches, N: n}, Out: make([]float64, n), interval: make([]int, len(switches)), u: make([]float64, 2*len(switches))}
 	t, err := d.Engine().Tabulate(context.Background(), switches)
 	if err != nil {
 		return nil, err
@@ -178,4 +180,25 @@ func (s *Sum) logProb(k int, z []float64, at, width int) (log float64) {
 		log += s.logWithin(i, s.interval[i], k, x)
 	}
 	return log + s.states.LogProb(k, s.interval)
+}
+
+// Sums implements scout.Sum.
+func (s *Sum) Sums(i int) bool { return Among(s.Switches, i) }
+
+// LogProb implements scout.Sum.
+func (s *Sum) LogProb(dst, z []float64) error {
+	copy(s.X.Z, z)
+	err := s.Run(nil)
+	copy(dst, s.Out)
+	return err
+}
+
+// Draw implements scout.Sum.
+func (s *Sum) Draw(log, z []float64, rng *rand.Rand) {
+	for k := range log {
+		for j := range s.u {
+			s.u[j] = rng.Float64()
+		}
+		log[k] += s.draw(k, s.u, z, k, s.N)
+	}
 }
