@@ -41,8 +41,7 @@ func NewArrangement(dim int) *Arrangement {
 // First returns the arrangement of the first n planes of a, with their numbers, in ℝ^dim, where a's features have the coordinates from
 // dim up. It panics if a plane has a coordinate outside.
 func (a *Arrangement) First(n, dim int) *Arrangement {
-	b := &Arrangement{dim: dim, features: slices.Clip(a.features), planes: slices.Clip(a.planes[:n]), steps: slices.Clip(a.steps[:n]), curves: slices.Clip(a.curves[:n])}
-	own := false
+	b := &Arrangement{dim: dim, features: slices.Clip(a.features), planes: slices.Clone(a.planes[:n]), steps: slices.Clip(a.steps[:n]), curves: slices.Clip(a.curves[:n])}
 	for l := range b.planes {
 		if of := a.Latents(l); of[len(of)-1] >= dim {
 			panic(fmt.Sprintf("regions: z%d in %d dimensions", of[len(of)-1], dim))
@@ -50,9 +49,6 @@ func (a *Arrangement) First(n, dim int) *Arrangement {
 		b.dense = b.dense || len(b.planes[l].Index) > 1 || a.curves[l] != nil
 		if a.curves[l] == nil {
 			continue
-		}
-		if !own {
-			b.planes, own = slices.Clone(b.planes), true
 		}
 		index := slices.Clone(b.planes[l].Index)
 		for k, i := range index {
@@ -190,7 +186,6 @@ func (a *Arrangement) Tangent(l int, z []float64) Hyperplane {
 // Reserve makes room for n more planes.
 func (a *Arrangement) Reserve(n int) {
 	a.planes, a.steps, a.curves = slices.Grow(a.planes, n), slices.Grow(a.steps, n), slices.Grow(a.curves, n)
-	a.index.reserve(n)
 }
 
 // Len returns the number of planes, and so of signs.

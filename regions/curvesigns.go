@@ -85,8 +85,7 @@ func (c *formula) signOf(x Step) signSet {
 			return positive
 		case x.F.Increasing() && x.F.Value(0) == 0:
 			return c.signs[x.A]
-		}
-		if r, n := x.F.Inverse(-1); n == 2 && math.IsNaN(r[0]) { // an even function
+		case isEven(x.F):
 			return zero | positive
 		}
 	case Times:
@@ -129,9 +128,7 @@ func (c *formula) trend(g int) []signSet {
 		case Apply:
 			switch {
 			case a == zero:
-			case x.F.Increasing():
-				d[s] = a
-			case c.evenPositive(x):
+			case x.F.Increasing(), isEven(x.F) && c.signs[x.A] == positive: // which increases there
 				d[s] = a
 			default:
 				d[s] = anySign
@@ -165,8 +162,8 @@ func (c *formula) trend(g int) []signSet {
 	return d
 }
 
-// evenPositive reports whether x is a square, or the like, of what is always positive: it increases there.
-func (c *formula) evenPositive(x Step) bool {
-	r, n := x.F.Inverse(-1)
-	return n == 2 && math.IsNaN(r[0]) && c.signs[x.A] == positive
+// isEven reports whether f is a square, or the like.
+func isEven(f Function) bool {
+	x, n := f.Inverse(-1)
+	return n == 2 && math.IsNaN(x[0])
 }

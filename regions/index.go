@@ -1,10 +1,8 @@
 package regions
 
 import (
-	"maps"
 	"math"
 	"math/bits"
-	"slices"
 )
 
 // An index finds the planes that coincide with a guard without a look at all of them. It folds the numbers of a form into one position on
@@ -42,19 +40,6 @@ func newIndex(planes []plane) index {
 		x.insert(o, l)
 	}
 	return x
-}
-
-// reserve makes room for n more planes, in an index that has been made.
-func (x *index) reserve(n int) {
-	if x.newest == nil {
-		return
-	}
-	if n > len(x.newest) {
-		larger := make(map[cell]int, len(x.newest)+n)
-		maps.Copy(larger, x.newest)
-		x.newest = larger
-	}
-	x.entries = slices.Grow(x.entries, n)
 }
 
 // find returns the lowest number of a plane that coincides with p, which is at o.

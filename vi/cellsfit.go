@@ -17,6 +17,7 @@ import (
 	"github.com/facetvi/facet/vi/gradient"
 	"github.com/facetvi/facet/vi/internal/cells"
 	"github.com/facetvi/facet/vi/internal/streams"
+	"github.com/facetvi/facet/vi/internal/sumout"
 	"github.com/facetvi/facet/vi/mixture"
 	"github.com/facetvi/facet/vi/scout"
 )
@@ -42,7 +43,7 @@ func fitDensity(ctx context.Context, d *graph.Density, s job, m monitor) (*Poste
 	if meet, err := c.meet(ctx); err != nil {
 		return nil, c, err
 	} else if meet {
-		scouting.Sum = func(n int) (scout.Sum, error) { return cells.NewSum(d, c.switches, n) }
+		scouting.Sum = func(n int) (scout.Sum, error) { return sumout.New(d, c.switches, n) }
 	}
 	sample, err := scout.Run(ctx, d, scouting)
 	if errors.Is(err, scout.ErrNowhere) {

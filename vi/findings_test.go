@@ -16,7 +16,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/internal/cells"
+	"github.com/facetvi/facet/vi/internal/sumout"
 	"github.com/facetvi/facet/vi/mixture"
 )
 
@@ -92,11 +92,11 @@ func TestSaveSummed(t *testing.T) {
 		m.Observe("o", graph.Normal(graph.If(graph.Greater(w, float64(k)+0.5), x, 0.3), 1), float64(k))
 	}
 	d := mustCompile(t, m)
-	q, err := cells.SummedFamily{Rest: family.Sequence{Parents: "[[],[]]"}, Latents: "[1]"}.New(d)
+	q, err := sumout.Family{Rest: family.Sequence{Parents: "[[],[]]"}, Latents: "[1]"}.New(d)
 	require.NoError(t, err)
 	q.Place([]float64{0.4, 0}, []float64{0.7, 1})
-	normals := mixture.New([]float64{0, 0.5}, []family.Q{q.(*cells.Summed).Q, mixture.Widened(q.(*cells.Summed).Q, 2)})
-	several, err := cells.SummedFamily{Latents: "[1]"}.Over(d, normals)
+	normals := mixture.New([]float64{0, 0.5}, []family.Q{q.(*sumout.Q).Q, mixture.Widened(q.(*sumout.Q).Q, 2)})
+	several, err := sumout.Family{Latents: "[1]"}.Over(d, normals)
 	require.NoError(t, err)
 	p := &Posterior{Density: d, Q: mixture.New([]float64{0, -1}, []family.Q{q, several})}
 	got := reloaded(t, p, d)

@@ -13,6 +13,7 @@ import (
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/internal/cells"
 	"github.com/facetvi/facet/vi/internal/streams"
+	"github.com/facetvi/facet/vi/internal/sumout"
 	"github.com/facetvi/facet/vi/scout"
 	"github.com/facetvi/facet/vi/smc"
 	"github.com/facetvi/facet/vi/verdict"
@@ -182,7 +183,7 @@ func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (w 
 			return w, err
 		}
 	}
-	complete := cells.Complete(from, w.switches)
+	complete := sumout.NewGiven(from, w.switches).Completer
 	run.Complete = func(n int) smc.Completer { return complete(n) }
 	if run.Draws, err = w.toSampler(draws); err != nil {
 		return w, err

@@ -244,20 +244,6 @@ func (s solid) problem(m *graph.Model, d data) problem {
 }
 
 func dense() []entry {
-	levels := func(seed uint64, g divided, truth []float64, off, on, sd float64) []float64 {
-		rng, y := source(seed), make([]float64, 0)
-		for _, side := range g.sides(truth) {
-			y = append(y, rounded(pick(side == 1, on, off)+sd*rng.NormFloat64()))
-		}
-		return y
-	}
-	successes := func(seed uint64, g divided, truth []float64, off, on float64) (y []float64) {
-		rng := source(seed)
-		for _, side := range g.sides(truth) {
-			y = append(y, pick(rng.Float64() < pick(side == 1, on, off), 1, 0))
-		}
-		return y
-	}
 	line := func(seed uint64, n int) plane { // intercept + slope·x > 0
 		return plane{coefficient{"intercept", 0, 1}, coefficient{"slope", 0, 1}, ones(n), covariate(seed, n, -2, 2)}
 	}
@@ -268,15 +254,15 @@ func dense() []entry {
 	return []entry{
 		{"dense-line-normal", func() problem {
 			g := line(131, 25)
-			return divideNormal(g, [2]string{"off", "level on"}, levels(132, g, []float64{0.6, 1}, 0, 2.5, 0.8), 1, 2, unknown("noise", 2, 0.2, 8))
+			return divideNormal(g, [2]string{"off", "level on"}, levelsOf(132, g, []float64{0.6, 1}, 0, 2.5, 0.8), 1, 2, unknown("noise", 2, 0.2, 8))
 		}},
 		{"dense-line-symmetric", func() problem { // off and on may change places
 			g := line(133, 14)
-			return divideNormal(g, [2]string{"off", "level on"}, levels(134, g, []float64{-0.5, 1.2}, -1, 1, 0.7), 0, 2, noise{known: 0.7})
+			return divideNormal(g, [2]string{"off", "level on"}, levelsOf(134, g, []float64{-0.5, 1.2}, -1, 1, 0.7), 0, 2, noise{known: 0.7})
 		}},
 		{"dense-line-bernoulli", func() problem {
 			g := line(135, 30)
-			return divideSuccesses(g, successes(136, g, []float64{-0.4, -0.9}, 0.15, 0.85), 0.15, 0.85)
+			return divideSuccesses(g, trialsOf(136, ones(len(g.p)), g, []float64{-0.4, -0.9}, 0.15, 0.85), 0.15, 0.85)
 		}},
 		{"dense-dose-against-tolerance", func() problem { // potency·dose > tolerance
 			x := covariate(137, 20, 0.2, 4)
@@ -285,11 +271,11 @@ func dense() []entry {
 		}},
 		{"dense-plane-normal", func() problem {
 			g := space(141, 12)
-			return divideNormal(g, [2]string{"off", "level on"}, levels(142, g, []float64{0.3, 1, -0.8}, 0, 2, 0.7), 1, 2, noise{known: 0.7})
+			return divideNormal(g, [2]string{"off", "level on"}, levelsOf(142, g, []float64{0.3, 1, -0.8}, 0, 2, 0.7), 1, 2, noise{known: 0.7})
 		}},
 		{"dense-plane-bernoulli", func() problem {
 			g := space(143, 16)
-			return divideSuccesses(g, successes(144, g, []float64{-0.2, 0.7, 0.7}, 0.1, 0.9), 0.1, 0.9)
+			return divideSuccesses(g, trialsOf(144, ones(len(g.p)), g, []float64{-0.2, 0.7, 0.7}, 0.1, 0.9), 0.1, 0.9)
 		}},
 		{"dense-plane-informed", func() problem {
 			g := space(145, 11)
@@ -297,12 +283,4 @@ func dense() []entry {
 			return dividePoisson(g, [2]string{"off", "rate on"}, countsOf(146, g, []float64{-1, 1, 0.5}, 1, 4), 2, 0.8)
 		}},
 	}
-}
-
-func countsOf(seed uint64, g divided, truth []float64, off, on float64) (y []float64) {
-	rng := source(seed)
-	for _, side := range g.sides(truth) {
-		y = append(y, poissonDraw(rng, pick(side == 1, on, off)))
-	}
-	return y
 }

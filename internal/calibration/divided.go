@@ -44,3 +44,33 @@ func divideSuccesses(g divided, y []float64, off, high float64) problem {
 	}
 	return g.problem(m, counts{y: y, exposure: ones(len(y)), binomial: true, rates: []rate{{known: off}, {known: high}}})
 }
+
+// levelsOf are data with one of two levels on each side, under noise.
+func levelsOf(seed uint64, g divided, truth []float64, off, on, sd float64) (y []float64) {
+	rng := source(seed)
+	for _, side := range g.sides(truth) {
+		y = append(y, rounded(pick(side == 1, on, off)+sd*rng.NormFloat64()))
+	}
+	return y
+}
+
+func countsOf(seed uint64, g divided, truth []float64, off, on float64) (y []float64) {
+	rng := source(seed)
+	for _, side := range g.sides(truth) {
+		y = append(y, poissonDraw(rng, pick(side == 1, on, off)))
+	}
+	return y
+}
+
+// trialsOf are successes in so many trials each, with one of two probabilities.
+func trialsOf(seed uint64, trials []float64, g divided, truth []float64, off, on float64) []float64 {
+	rng, y := source(seed), make([]float64, len(trials))
+	for i, side := range g.sides(truth) {
+		for range int(trials[i]) {
+			if rng.Float64() < pick(side == 1, on, off) {
+				y[i]++
+			}
+		}
+	}
+	return y
+}

@@ -143,7 +143,7 @@ func TestLongChangePoint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow under the race detector, for which short mode is")
 	}
-	y := stepCounts(232, 90, 60, 3, 4)
+	y := stepCounts(232, count(90), 60, 3, 4)
 	whole := longChange(y).solve(1)
 	short := step{"change", count(90), uniform(0, 90)}.poisson(y, 2, 0.5).solve(1)
 	assert.InDelta(t, short.LogEvidence, whole.LogEvidence, 1e-9)

@@ -133,7 +133,7 @@ func (s shift) problem() problem {
 // of them.
 func LongChangePoint(n int) Case {
 	name := fmt.Sprintf("long-change-point-%d", n)
-	return entry{name, func() problem { return longChange(stepCounts(231, n, n*5/8, 3, 3.25)) }}.build()
+	return entry{name, func() problem { return longChange(stepCounts(231, count(n), float64(n*5/8), 3, 3.25)) }}.build()
 }
 
 func longChange(y []float64) problem {

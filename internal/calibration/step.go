@@ -137,19 +137,19 @@ func levelChanges() []entry {
 func rateChanges() []entry {
 	return []entry{
 		{"change-poisson-clear", func() problem {
-			return years(52, uniform(0, 52)).poisson(stepCounts(31, 52, 30, 8, 4), 2, 0.3)
+			return years(52, uniform(0, 52)).poisson(stepCounts(31, count(52), 30, 8, 4), 2, 0.3)
 		}},
 		{"change-poisson-weak", func() problem {
-			return years(30, uniform(0, 30)).poisson(stepCounts(32, 30, 12, 3, 2.4), 1, 0.5)
+			return years(30, uniform(0, 30)).poisson(stepCounts(32, count(30), 12, 3, 2.4), 1, 0.5)
 		}},
 		{"change-poisson-rare", func() problem {
-			return years(100, uniform(0, 100)).poisson(stepCounts(33, 100, 70, 0.15, 0.6), 1, 2)
+			return years(100, uniform(0, 100)).poisson(stepCounts(33, count(100), 70, 0.15, 0.6), 1, 2)
 		}},
 		{"change-poisson-informed", func() problem {
-			return years(40, normal(25, 6)).poisson(stepCounts(34, 40, 15, 20, 17), 4, 0.2)
+			return years(40, normal(25, 6)).poisson(stepCounts(34, count(40), 15, 20, 17), 4, 0.2)
 		}},
 		{"change-poisson-early", func() problem {
-			return years(60, uniform(0, 60)).poisson(stepCounts(202, 60, 4, 8, 4.5), 2, 0.4)
+			return years(60, uniform(0, 60)).poisson(stepCounts(202, count(60), 4, 8, 4.5), 2, 0.4)
 		}},
 		{"change-bernoulli-clear", func() problem {
 			return years(80, uniform(0, 80)).successes(stepTrials(41, ones(80), count(80), 50, 0.2, 0.75), ones(80), 1, 1)
@@ -181,21 +181,11 @@ func thresholds() []entry {
 		}},
 		{"threshold-poisson", func() problem {
 			x := covariate(57, 40, 15, 40) // temperatures
-			y := make([]float64, len(x))
-			rng := source(58)
-			for i, v := range x {
-				y[i] = poissonDraw(rng, pick(v > 29, 6, 2.5))
-			}
-			return over(x, normal(25, 6)).poisson(y, 2, 0.5)
+			return over(x, normal(25, 6)).poisson(stepCounts(58, x, 29, 2.5, 6), 2, 0.5)
 		}},
 		{"threshold-poisson-skewed", func() problem { // a threshold with a log-normal prior
 			x := covariate(59, 30, 0.2, 8)
-			y := make([]float64, len(x))
-			rng := source(60)
-			for i, v := range x {
-				y[i] = poissonDraw(rng, pick(v > 2.2, 4, 2))
-			}
-			return over(x, logNormal(0.7, 0.8)).poisson(y, 1, 0.3)
+			return over(x, logNormal(0.7, 0.8)).poisson(stepCounts(60, x, 2.2, 2, 4), 1, 0.3)
 		}},
 		{"threshold-bernoulli", func() problem {
 			x := covariate(61, 35, -2, 2)
@@ -272,29 +262,13 @@ func stepSeries(seed uint64, n, k int, before, after, sd float64) []float64 {
 }
 
 func stepOn(seed uint64, x []float64, at, before, after, sd float64) []float64 {
-	rng, y := source(seed), make([]float64, len(x))
-	for i, v := range x {
-		y[i] = rounded(pick(v > at, after, before) + sd*rng.NormFloat64())
-	}
-	return y
+	return levelsOf(seed, step{x: x}, []float64{at}, before, after, sd)
 }
 
-func stepCounts(seed uint64, n, k int, before, after float64) []float64 {
-	rng, y := source(seed), make([]float64, n)
-	for i := range y {
-		y[i] = poissonDraw(rng, pick(i < k, before, after))
-	}
-	return y
+func stepCounts(seed uint64, x []float64, at, before, after float64) []float64 {
+	return countsOf(seed, step{x: x}, []float64{at}, before, after)
 }
 
 func stepTrials(seed uint64, trials, x []float64, at, before, after float64) []float64 {
-	rng, y := source(seed), make([]float64, len(x))
-	for i, v := range x {
-		for range int(trials[i]) {
-			if rng.Float64() < pick(v > at, after, before) {
-				y[i]++
-			}
-		}
-	}
-	return y
+	return trialsOf(seed, trials, step{x: x}, []float64{at}, before, after)
 }

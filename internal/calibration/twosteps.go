@@ -73,7 +73,7 @@ func twoChanges() []entry {
 			return twoSteps{count(40), uniform(0, 40)}.normal(y, 9, 3, unknown("noise", 2, 0.5, 3))
 		}},
 		{"two-changes-poisson", func() problem {
-			y := append(stepCounts(104, 30, 12, 2, 6), stepCounts(105, 14, 0, 0, 3)...)
+			y := append(stepCounts(104, count(30), 12, 2, 6), stepCounts(105, count(14), 0, 0, 3)...)
 			return twoSteps{count(44), uniform(0, 44)}.poisson(y, 1, 0.3)
 		}},
 		{"two-changes-second-weak", func() problem {

@@ -61,7 +61,7 @@ const (
 // mixes reports whether log r is known in all intervals of the switches that are summed out by what is near some of them, and whether these are many.
 func (f *finder) mixes() bool {
 	sum, most := f.mode.sum, 0
-	if sum == nil || len(sum.vary) > 0 || len(f.mode.rest) == 0 {
+	if sum == nil || !sum.Fixed() || len(f.mode.rest) == 0 {
 		return false
 	}
 	for _, group := range f.groups() {
@@ -74,7 +74,7 @@ func (f *finder) mixes() bool {
 func (f *finder) groups() [][]int {
 	of := map[int][]int{}
 	for i := range f.switches {
-		g := f.mode.sum.plan.Group(i)
+		g := f.mode.sum.Group(i)
 		of[g] = append(of[g], i)
 	}
 	var list [][]int
@@ -118,7 +118,7 @@ func (f *finder) around(ctx context.Context, latents []int, z []float64, signs r
 				j := left % (len(w.Planes) + 1)
 				left /= len(w.Planes) + 1
 				to = inInterval(to, w, j)
-				mass += sum.mass[i][j*sum.n]
+				mass += sum.LogMass(i, j)
 			}
 			p, top, err := f.normalIn(ctx, latents, z, to)
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/internal/sumout"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/weighted"
 )
@@ -81,7 +82,7 @@ func newBridge(d *graph.Density, switches []derive.SwitchLatent) (*bridge, error
 	for _, w := range switches {
 		b.constant += prior.LogPriorOf(w.Latent, 0)
 	}
-	b.latents = without(d.Dim(), switches)
+	b.latents = sumout.Without(d.Dim(), switches)
 	b.x, err = d.Executor(quick, graph.Compute{Out: true})
 	return b, err
 }

@@ -97,14 +97,14 @@ func (f *finder) guess(ctx context.Context, l *lead, far int) error {
 // likely are signs with each switch in its most probable interval, given the other latents.
 func (f *finder) likely(z []float64, s regions.Signs) (regions.Signs, error) {
 	sum := f.mode.sum
-	sum.x.Spread(z)
-	if err := sum.run(&s); err != nil {
+	sum.X.Spread(z)
+	if err := sum.Run(&s); err != nil {
 		return s, err
 	}
-	for i, p := range sum.marginals() {
+	for i, p := range sum.Marginals() {
 		best := 0
 		for j := range len(f.switches[i].Planes) + 1 {
-			if p[j*sum.n] > p[best*sum.n] {
+			if p[j*sum.N] > p[best*sum.N] {
 				best = j
 			}
 		}

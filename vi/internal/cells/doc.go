@@ -24,9 +24,7 @@
 // and costs no draws.
 //
 // Where there are too many cells to look at, as with a threshold for each of 24
-// groups, switches (derive.Density.Switches) are summed out: a Summed has their exact posterior
-// given the other latents, and cells are those of the others. Those that meet in a term, as the
-// states of a chain, are eliminated one after the other (package elimination).
+// groups, switches (derive.Density.Switches) are summed out (package sumout), and cells are those of the other latents.
 //
 // Switches with hundreds of intervals, as the splits of a decision tree below its root, leave log r with many modes in the other latents. Given the
 // intervals of all it is like a normal, and what one group of switches adds to it does not depend on the others: so some dozen modes say how it is in
@@ -39,8 +37,8 @@
 // Of much data log r is a sum over its terms that is taken once: exactly (Compact), or to second order near
 // a mode (Near), with few intervals of a switch with many.
 //
-// Package vi makes fits of it. From the bottom: masses, summer and summed are for switches; lines, totals and cell say what there is; prober and
-// mode climb in one cell; finder and leads know where to look, found what there was; judge and evaluate say how much of the posterior a cell has;
-// compact and near are for much data; normals, refine, proposal and bridge make mixtures of normals; around, coarse, beside and mixed are for
-// switches with many intervals; neighbours and search go from cell to cell; finish keeps those that matter, and where describes them.
+// Package vi makes fits of it. From the bottom: lines, totals and cell say what there is; mode climbs in one cell; finder and leads know
+// where to look, found what there was; evaluate says how much of the posterior a cell has; compact and near are for much data; normals,
+// refine, proposal and bridge make mixtures of normals; around, coarse, beside and mixed are for switches with many intervals; neighbours and search go
+// from cell to cell; finish keeps those that matter, and where describes them.
 package cells

@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	quick       = 128  // draws are evaluated at once
+	quick       = 128  // draws are evaluated at once,
+	probes      = 64   // points with forced signs, at most
 	cheapGuards = 1000 // of a density with more of them draws are fewer
 )
 
@@ -72,6 +73,16 @@ func pick(z []float64, latents []int) []float64 {
 		x[j] = z[i]
 	}
 	return x
+}
+
+// choose is where the sum of weights comes above u.
+func choose(weights []float64, u float64) int {
+	for k, w := range weights {
+		if u -= w; u < 0 {
+			return k
+		}
+	}
+	return len(weights) - 1
 }
 
 // evenness is the effective part of draws, by the logarithms of their weights.

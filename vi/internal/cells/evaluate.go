@@ -11,10 +11,12 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/newton"
+	"github.com/facetvi/facet/vi/internal/sumout"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/mixture"
 	"github.com/facetvi/facet/vi/weighted"
@@ -114,7 +116,7 @@ func (f *finder) propose(ctx context.Context, c *Cell, mean []float64, precision
 		c.Q = mixture.New(logs, parts)
 	}
 	if len(f.switches) > 0 {
-		c.Q = withRest(c.Q, f.given)
+		c.Q = f.given.Over(c.Q)
 	}
 	return f.weigh(ctx, c, known, rng)
 }
@@ -126,7 +128,6 @@ func (f *finder) counts(known totals, log float64, z []float64) bool {
 
 // When another mode counts.
 const (
-	modeApart = 4  // standard deviations in some latent, from all others
 	modeBelow = 12 // nats of its integral below the first one's
 	mostModes = 8
 	lostWays  = 16   // climbs that end where another one did, or nowhere: then there are no more
@@ -141,11 +142,11 @@ func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *
 	logs, normals = []float64{bound}, []*family.Normal{f.normal(mean, precision)}
 	apart := make([]bool, f.d.Dim()) // latents whose place says nothing
 	for i := range apart {
-		apart[i] = i < f.d.Params() || among(f.switches, i)
+		apart[i] = i < f.d.Params() || sumout.Among(f.switches, i)
 	}
-	extents := []extent{newExtent(normals[0])}
+	found := []moments{momentsOfNormal(normals[0])}
 	known := func(at []float64) bool {
-		return slices.ContainsFunc(extents, func(b extent) bool { return b.holds(at, apart) })
+		return slices.ContainsFunc(found, func(m moments) bool { return m.near(at, apart) })
 	}
 	lost := 0
 	for _, z := range f.startsIn(c, w.all) {
@@ -171,30 +172,10 @@ func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *
 		if top += f.most(at, p, w.half); top > logs[0]-modeBelow && !known(at) {
 			lost--
 			logs, normals = append(logs, top), append(normals, f.normal(at, p))
-			extents = append(extents, newExtent(normals[len(normals)-1]))
+			found = append(found, momentsOfNormal(normals[len(normals)-1]))
 		}
 	}
 	return logs, normals, nil
-}
-
-// An extent is where a normal mostly is.
-type extent struct{ mean, sd []float64 }
-
-func newExtent(q *family.Normal) (b extent) {
-	for i := range q.Dim() {
-		b.mean, b.sd = append(b.mean, q.Mean(i)), append(b.sd, q.SD(i))
-	}
-	return b
-}
-
-// holds reports whether a point is near the mean, in all latents but some.
-func (b extent) holds(at []float64, but []bool) bool {
-	for i, x := range at {
-		if !but[i] && math.Abs(x-b.mean[i]) > modeApart*b.sd[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // startsIn are the points from which climbs to other modes of a cell begin: its own, and draws on its sides.
@@ -302,4 +283,50 @@ func (f *finder) weighBy(ctx context.Context, c *Cell, n int, rng *rand.Rand) er
 	c.ELBO.Value += math.Log(float64(len(inside)) / float64(n))
 	c.LogEvidence, c.even = mc.LogMean(w.ratio), evenness(w.ratio)
 	return nil
+}
+
+// How a cell is judged.
+const (
+	leastDraws = 400
+	mostDraws  = 8000
+	unreliable = 0.7 // k-hat
+)
+
+// draws is how many judge a cell of a part of the mass.
+func (f *Search) draws(part float64) int {
+	return max(leastDraws, int(mostDraws*part)*cheapGuards/max(cheapGuards, f.d.Arrangement().Len()))
+}
+
+// judge measures a cell by n draws of its own distribution, and some of one that is
+// wider. It returns the part of them that is effective.
+func (f *Search) judge(ctx context.Context, x *graph.Executor, c *Cell, n int, rng *rand.Rand) (effective float64, err error) {
+	narrow, err := ratios(ctx, f.d, x, c.Q, n, rng)
+	if err != nil {
+		return 0, err
+	}
+	c.ELBO = mc.Mean(narrow.ratio)
+	smoothed, err := weighted.ParetoSmooth(narrow.ratio)
+	if err != nil {
+		return 0, err
+	}
+	c.KHat = smoothed.K
+	broad := mixture.Widened(c.Q, mixture.WideScale(f.d.Dim()))
+	far, err := ratios(ctx, f.d, x, broad, n/mixture.WideShare, rng)
+	if err != nil {
+		return 0, err
+	}
+	// the balance heuristic (Veach and Guibas, 1995)
+	share := float64(n/mixture.WideShare) / float64(n+n/mixture.WideShare)
+	all := make([]float64, 0, n+n/mixture.WideShare)
+	inner, outer := narrow.logQ(), far.logQ()
+	for k, l := range mixture.LogProbsBeside(broad, narrow.z, c.Q, inner) {
+		all = append(all, narrow.logR[k]-logAdd(math.Log1p(-share)+inner[k], math.Log(share)+l))
+	}
+	for k, l := range mixture.LogProbsBeside(c.Q, far.z, broad, outer) {
+		all = append(all, far.logR[k]-logAdd(math.Log1p(-share)+l, math.Log(share)+outer[k]))
+	}
+	if e := mc.LogMean(all); finite(e.Value) { // else what the search has found stands
+		c.LogEvidence = e
+	}
+	return evenness(all), nil
 }

@@ -10,25 +10,26 @@ import (
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/internal/sumout"
 )
 
 // A finder makes cells. It is for one goroutine.
 type finder struct {
 	d        *graph.Density
 	lines    *lines
-	walker   prober
+	walker   *graph.Executor // for walks
 	mode     *ModeFinder
 	plain    *ModeFinder           // with nothing summed out; nil before it is needed
 	x        *graph.Executor       // of quick points
 	switches []derive.SwitchLatent // that are summed out,
-	given    *conditional          // and their posterior given the others
+	given    *sumout.Given         // and their posterior given the others
 	draws    [][]float64           // Settings.Draws
 	over     func() bool           // Settings.Over
 	discrete []bool                // latents
 }
 
 func newFinder(d *graph.Density, g *lines, switches []derive.SwitchLatent) (*finder, error) {
-	f := &finder{d: d, lines: g, switches: switches, given: &conditional{d: d, switches: switches}, discrete: make([]bool, d.Dim())}
+	f := &finder{d: d, lines: g, switches: switches, given: sumout.NewGiven(d, switches), discrete: make([]bool, d.Dim())}
 	for i := range f.discrete {
 		values, _ := d.Values(i)
 		f.discrete[i] = values != nil
@@ -36,7 +37,7 @@ func newFinder(d *graph.Density, g *lines, switches []derive.SwitchLatent) (*fin
 	var err error
 	const vector = 4                                      // numbers that kernels do at once
 	atOnce := (2*len(g.group) + vector) / vector * vector // walks both ways along each line
-	if f.walker, err = newProber(d, min(probes, atOnce)); err != nil {
+	if f.walker, err = d.Executor(min(probes, atOnce), graph.Compute{Out: true}); err != nil {
 		return nil, err
 	}
 	if f.mode, err = NewModeFinder(d, switches); err != nil {
@@ -78,7 +79,7 @@ type walk struct {
 // spans are those of the cell of region s at z: on each line as much as log r, with all
 // other signs as they are, does not change on.
 func (f *finder) spans(z []float64, s regions.Signs) ([]span, error) {
-	g, p := f.lines, f.walker
+	g, x := f.lines, f.walker
 	spans, from := make([]span, len(g.group)), make([]int, len(g.group))
 	var walks []walk
 	for k, planes := range g.group {
@@ -93,19 +94,20 @@ func (f *finder) spans(z []float64, s regions.Signs) ([]span, error) {
 	ended := func(w walk) bool { return w.at+w.dir < 0 || w.at+w.dir > len(g.group[w.group]) }
 	for walks = slices.DeleteFunc(walks, ended); len(walks) > 0; walks = slices.DeleteFunc(walks, ended) {
 		var on []walk
-		for batch := range slices.Chunk(walks, p.x.N-1) {
-			p.reset(z, s)
+		for batch := range slices.Chunk(walks, x.N-1) {
+			x.Spread(z)
+			x.Force(s)
 			for k, w := range batch {
-				p.move(1+k, g.group[w.group], from[w.group], w.at+w.dir)
+				moveColumn(x, 1+k, g.group[w.group], from[w.group], w.at+w.dir)
 			}
-			if err := p.x.Run(); err != nil {
+			if err := x.Run(); err != nil {
 				return nil, err
 			}
 			for k, w := range batch {
 				if w.at == from[w.group] {
-					w.last = p.x.Out[0] // in the region itself
+					w.last = x.Out[0] // in the region itself
 				}
-				if out := p.x.Out[1+k]; math.Abs(out-w.last) < noChange {
+				if out := x.Out[1+k]; math.Abs(out-w.last) < noChange {
 					w.at, w.last = w.at+w.dir, out
 					spans[w.group].first = min(spans[w.group].first, w.at)
 					spans[w.group].last = max(spans[w.group].last, w.at)

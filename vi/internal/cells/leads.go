@@ -19,7 +19,7 @@ type lead struct {
 	order int
 }
 
-// leads are a heap, with the highest log r first.
+// A leadHeap is a heap of leads, with the highest log r first.
 type leadHeap []lead
 
 func (l leadHeap) Len() int      { return len(l) }
@@ -83,11 +83,8 @@ func (f *finder) promise(list []lead) error {
 			for i, v := range l.z {
 				f.x.Z[i*quick+k] = v
 			}
-			for j := range f.d.Arrangement().Len() {
-				f.x.Signs[j*quick+k] = 0
-				if l.s.Positive(j) {
-					f.x.Signs[j*quick+k] = 1
-				}
+			for j, sign := range l.s.Floats(nil) {
+				f.x.Signs[j*quick+k] = sign
 			}
 		}
 		if err := f.x.Run(); err != nil {

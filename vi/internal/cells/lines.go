@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
@@ -120,12 +121,19 @@ func (g *lines) outside(sides []regions.Side, z []float64) bool {
 
 // inInterval are signs with switch w in its interval j.
 func inInterval(signs regions.Signs, w derive.SwitchLatent, j int) regions.Signs {
-	positive := make([]bool, signs.Len())
-	for l := range positive {
-		positive[l] = signs.Positive(l)
-	}
 	for k, l := range w.Planes {
-		positive[l] = j > k != w.Down
+		signs = signs.Force(l, j > k != w.Down)
 	}
-	return regions.NewSigns(positive)
+	return signs
+}
+
+// moveColumn puts column k of x from interval i of a line to interval to, by the signs of the planes
+// between them.
+func moveColumn(x *graph.Executor, k int, planes []int, i, to int) {
+	for _, l := range planes[min(i, to):max(i, to)] {
+		x.Signs[l*x.N+k] = 0
+		if to > i {
+			x.Signs[l*x.N+k] = 1
+		}
+	}
 }

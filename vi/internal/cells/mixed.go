@@ -276,18 +276,15 @@ func (f *finder) product(ctx context.Context, s shape, z []float64, rng *rand.Ra
 	}
 	for range mixedProduct {
 		p := x.at(func(list []shift) shift {
-			logs := make([]float64, len(list))
+			weights := make([]float64, len(list))
 			for k, y := range list {
-				logs[k] = y.log / 2
+				weights[k] = y.log / 2
 			}
-			total := floats.LogSumExp(logs)
-			u, k := rng.Float64(), 0
-			for ; k < len(list)-1; k++ {
-				if u -= math.Exp(logs[k] - total); u < 0 {
-					break
-				}
+			total := floats.LogSumExp(weights)
+			for k, log := range weights {
+				weights[k] = math.Exp(log - total)
 			}
-			return list[k]
+			return list[choose(weights, rng.Float64())]
 		})
 		if p != nil {
 			p.logWeight /= 2

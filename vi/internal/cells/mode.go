@@ -11,6 +11,7 @@ import (
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/internal/newton"
+	"github.com/facetvi/facet/vi/internal/sumout"
 )
 
 // How the mode of a region is looked for.
@@ -37,8 +38,8 @@ type ModeFinder struct {
 	newton.Climb
 	d      *graph.Density
 	x      *graph.Executor // 2·len(rest) + 1 samples: the point, and two beside it for each latent; nil if sum is not
-	sum    *summer         // of switches; nil if there are none
-	prober prober          // of cliffs; empty before the first search
+	sum    *sumout.Sum     // of switches; nil if there are none
+	prober *graph.Executor // of cliffs; nil before the first search
 	rest   []int           // latents that move
 	still  []int           // with switches summed out: those that guards alone compare, which are as their priors, at their centres
 	centre []float64       // of the priors of all latents,
@@ -72,7 +73,7 @@ func newModeFinder(d *graph.Density, switches []derive.SwitchLatent, still bool)
 	}
 	for i := d.Params(); i < d.Dim(); i++ {
 		switch {
-		case among(switches, i):
+		case sumout.Among(switches, i):
 		case compared[i]:
 			m.still = append(m.still, i)
 		default:
@@ -85,7 +86,7 @@ func newModeFinder(d *graph.Density, switches []derive.SwitchLatent, still bool)
 	}
 	if m.Climb = newton.New(n, newton.Interval); len(switches) > 0 {
 		m.Apart = differenceWidth
-		m.sum, err = newSummer(d, switches, min(quick, 1+n+n*n))
+		m.sum, err = sumout.New(d, switches, min(quick, 1+n+n*n))
 		return m, err
 	}
 	m.x, err = d.Executor(2*n+1, graph.Compute{Out: true, Grad: true, Region: true})
@@ -158,7 +159,7 @@ func (m *ModeFinder) logEvidence() float64 {
 		log += math.Log(s)
 	}
 	for _, i := range m.still {
-		log += math.Log(m.prior[i]) + halfLog2Pi
+		log += math.Log(m.prior[i]) + 0.5*math.Log(2*math.Pi)
 	}
 	return log
 }
@@ -339,18 +340,18 @@ func (m *ModeFinder) differences(signs regions.Signs) (value float64, err error)
 
 // values are log r with switches summed out at points, signs forced.
 func (m *ModeFinder) values(points [][]float64, signs regions.Signs) (all []float64, err error) {
-	n := m.sum.n
+	n := m.sum.N
 	for batch := range slices.Chunk(points, n) {
-		m.sum.x.Spread(m.z)
+		m.sum.X.Spread(m.z)
 		for c, p := range batch {
 			for k, i := range m.rest {
-				m.sum.x.Z[i*n+c] = p[k] * m.scale[k]
+				m.sum.X.Z[i*n+c] = p[k] * m.scale[k]
 			}
 		}
-		if err := m.sum.run(&signs); err != nil {
+		if err := m.sum.Run(&signs); err != nil {
 			return nil, err
 		}
-		all = append(all, m.sum.out[:len(batch)]...)
+		all = append(all, m.sum.Out[:len(batch)]...)
 	}
 	return all, nil
 }
@@ -404,26 +405,27 @@ type cliff struct {
 func (m *ModeFinder) findCliffs(ctx context.Context, z []float64, signs regions.Signs) (err error) {
 	m.cliffs = m.cliffs[:0]
 	planes := m.d.Arrangement().Len()
-	if m.prober.x == nil {
-		if m.prober, err = newProber(m.d, min(probes, 1+planes)); err != nil {
+	if m.prober == nil {
+		if m.prober, err = m.d.Executor(min(probes, 1+planes), graph.Compute{Out: true}); err != nil {
 			return err
 		}
 	}
-	p := m.prober
-	for first := 0; first < planes; first += p.x.N - 1 {
+	x := m.prober
+	for first := 0; first < planes; first += x.N - 1 {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		p.reset(z, signs)
-		n := min(p.x.N-1, planes-first)
+		x.Spread(z)
+		x.Force(signs)
+		n := min(x.N-1, planes-first)
 		for k := range n {
-			p.flip(1+k, first+k)
+			x.Signs[(first+k)*x.N+1+k] = 1 - x.Signs[(first+k)*x.N+1+k]
 		}
-		if err := p.x.Run(); err != nil {
+		if err := x.Run(); err != nil {
 			return err
 		}
 		for k := range n {
-			if fall := p.x.Out[0] - p.x.Out[1+k]; !(fall < leastCliff) {
+			if fall := x.Out[0] - x.Out[1+k]; !(fall < leastCliff) {
 				m.cliffs = append(m.cliffs, cliff{first + k, rounded(min(fall, mostFall))})
 			}
 		}

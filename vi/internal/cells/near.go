@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/vi/internal/sumout"
 )
 
 // How the sums near a mode are found.
@@ -55,7 +56,7 @@ func Near(ctx context.Context, d *graph.Density, z []float64) (*Mode, error) {
 // approach is Near without a climb by all data.
 func approach(ctx context.Context, d *graph.Density, z []float64) (*Mode, error) {
 	switches := d.Engine().Switches()
-	m := &Mode{Z: slices.Clone(z), rest: without(d.Dim(), switches)}
+	m := &Mode{Z: slices.Clone(z), rest: sumout.Without(d.Dim(), switches)}
 	for range nearRounds {
 		was := slices.Clone(m.Z)
 		sums := d.Engine().Sums(m.Z)
@@ -116,7 +117,7 @@ func Modes(ctx context.Context, d *graph.Density, points [][]float64) (list [][]
 		return nil, err
 	}
 	switches := d.Engine().Switches()
-	rest := without(d.Dim(), switches)
+	rest := sumout.Without(d.Dim(), switches)
 	var modes []*Mode
 	for _, z := range points {
 		m := &Mode{Z: slices.Clone(z), rest: rest}

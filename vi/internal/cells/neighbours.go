@@ -90,20 +90,21 @@ func hills(value []float64, order []int, from int) []int {
 
 // along is log r in all intervals of the line of group k, where the cell's other latents are.
 func (f *finder) along(c *Cell, k int) ([]float64, error) {
-	p, out, run := prober{f.x}, f.x.Out, f.x.Run
+	x, out, run := f.x, f.x.Out, f.x.Run
 	if s := f.mode.sum; s != nil {
-		p, out, run = prober{s.x}, s.out, func() error {
-			s.place()
-			return s.add()
+		x, out, run = s.X, s.Out, func() error {
+			s.Place()
+			return s.Add()
 		}
 	}
 	planes, i := f.lines.group[k], f.lines.interval(k, c.region)
 	value := make([]float64, len(planes)+1)
-	for first := 0; first <= len(planes); first += p.x.N {
-		n := min(p.x.N, len(planes)+1-first)
-		p.reset(c.center, c.region)
+	for first := 0; first <= len(planes); first += x.N {
+		n := min(x.N, len(planes)+1-first)
+		x.Spread(c.center)
+		x.Force(c.region)
 		for col := range n {
-			p.move(col, planes, i, first+col)
+			moveColumn(x, col, planes, i, first+col)
 		}
 		if err := run(); err != nil {
 			return nil, err

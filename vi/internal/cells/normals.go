@@ -12,7 +12,7 @@ import (
 
 	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/mixture"
+	"github.com/facetvi/facet/vi/internal/sumout"
 )
 
 // How mixtures of normals are fitted to weighted draws.
@@ -75,22 +75,15 @@ func (c *cloud) add(x [][]float64, logWeight []float64, least float64) {
 
 // split are the points of even and of odd numbers.
 func (c cloud) split() (halves [2]cloud) {
-	every := func(h int, of []float64) (some []float64) {
-		some = make([]float64, 0, (len(of)+1-h)/2)
-		for k := h; k < len(of); k += 2 {
-			some = append(some, of[k])
-		}
-		return some
-	}
 	for h := range halves {
-		half := &halves[h]
-		half.centre, half.scale, half.weight = c.centre, c.scale, every(h, c.weight)
+		half := cloud{centre: c.centre, scale: c.scale, u: make([][]float64, len(c.u))}
 		for k := h; k < len(c.x); k += 2 {
-			half.x = append(half.x, c.x[k])
+			half.x, half.weight = append(half.x, c.x[k]), append(half.weight, c.weight[k])
+			for i, u := range c.u {
+				half.u[i] = append(half.u[i], u[k])
+			}
 		}
-		for _, u := range c.u {
-			half.u = append(half.u, every(h, u))
-		}
+		halves[h] = half
 	}
 	return halves
 }
@@ -310,12 +303,7 @@ func (c cloud) maximise(ctx context.Context, m normals) normals {
 func (c cloud) seeds(k int, rng *rand.Rand) (m normals) {
 	dim, square := len(c.scale), slices.Clone(c.weight)
 	for len(m) < k {
-		u, at := rng.Float64()*floats.Sum(square), 0
-		for ; at < len(square)-1; at++ {
-			if u -= square[at]; u < 0 {
-				break
-			}
-		}
+		at := choose(square, rng.Float64()*floats.Sum(square))
 		p := &component{mean: slices.Clone(c.x[at]), precision: mat.NewSymDense(dim, nil)}
 		for i, s := range c.scale {
 			p.precision.SetSym(i, i, 1/(seedWidth*seedWidth*s*s))
@@ -347,22 +335,22 @@ func distance(a, b, scale []float64) (sum float64) {
 type shape struct {
 	latents []int         // of the normals
 	sides   []family.Side // that confine them, as far as they can
-	like    *Summed       // whose switches are summed out; nil if there are none
+	like    *sumout.Q     // whose switches are summed out; nil if there are none
 	dim     int
 }
 
 // newShape is that of q, on sides.
 func newShape(q family.Q, sides []family.Side) shape {
-	like, ok := q.(*Summed)
+	like, ok := q.(*sumout.Q)
 	if !ok {
 		return everywhere(q.Dim(), sides)
 	}
-	return shape{latents: without(q.Dim(), like.switches), sides: sides, like: like, dim: q.Dim()}
+	return shape{latents: sumout.Without(q.Dim(), like.Switches), sides: sides, like: like, dim: q.Dim()}
 }
 
 // everywhere is the shape of normals in all latents.
 func everywhere(dim int, sides []family.Side) shape {
-	return shape{latents: without(dim, nil), sides: sides, dim: dim}
+	return shape{latents: sumout.Without(dim, nil), sides: sides, dim: dim}
 }
 
 // outside reports whether a draw is not on the sides.
@@ -377,7 +365,7 @@ func (s shape) of(m normals) family.Q {
 	for c, p := range m {
 		mean, precision := make([]float64, s.dim), mat.NewSymDense(s.dim, nil)
 		if s.like != nil {
-			for _, w := range s.like.switches {
+			for _, w := range s.like.Switches {
 				law := family.Marginal(s.like.Q, w.Latent)
 				mean[w.Latent] = law.Mean()
 				precision.SetSym(w.Latent, w.Latent, 1/(law.SD()*law.SD()))
@@ -399,7 +387,7 @@ func (s shape) of(m normals) family.Q {
 			parts[c] = confined
 		}
 	}
-	return s.over(mixture.New(logs, parts))
+	return s.over(normals.New(logs, parts))
 }
 
 // over is a member with the given rest.
@@ -407,12 +395,12 @@ func (s shape) over(rest family.Q) family.Q {
 	if s.like == nil {
 		return rest
 	}
-	return withRest(rest, s.like.conditional)
+	return s.like.Given.Over(rest)
 }
 
 // restOf is the part of a member that shapes are put over.
 func restOf(q family.Q) family.Q {
-	if s, ok := q.(*Summed); ok {
+	if s, ok := q.(*sumout.Q); ok {
 		return s.Q
 	}
 	return q

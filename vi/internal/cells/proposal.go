@@ -7,6 +7,7 @@ import (
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/internal/sumout"
 )
 
 // A Proposal is a distribution near draws of a posterior, of the latents but for switches that are summed out.
@@ -20,7 +21,7 @@ const mostProposed = 20
 
 // NewProposal is the mixture of normals near draws, with a wider part; nil if there are many latents, or a covariance matrix is singular.
 func NewProposal(ctx context.Context, dim int, draws [][]float64, switches []derive.SwitchLatent, seed uint64) *Proposal {
-	p := &Proposal{latents: without(dim, switches)}
+	p := &Proposal{latents: sumout.Without(dim, switches)}
 	if len(p.latents) > mostProposed {
 		return nil
 	}

@@ -4,7 +4,12 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/facetvi/facet/vi/family"
 )
+
+// modeApart is how many standard deviations another mode is from all others in some latent.
+const modeApart = 4
 
 // moments are means and standard deviations of the latents, of discrete ones those of the values.
 type moments struct{ mean, sd []float64 }
@@ -24,6 +29,24 @@ func momentsOf(points [][]float64) moments {
 		m.sd[i] = math.Sqrt(max(0, m.sd[i]/n-mean*mean))
 	}
 	return m
+}
+
+// momentsOfNormal are those of the coordinates.
+func momentsOfNormal(q *family.Normal) (m moments) {
+	for i := range q.Dim() {
+		m.mean, m.sd = append(m.mean, q.Mean(i)), append(m.sd, q.SD(i))
+	}
+	return m
+}
+
+// near reports whether a point is less than modeApart standard deviations from the mean, in all latents but some.
+func (m moments) near(at []float64, but []bool) bool {
+	for i, x := range at {
+		if !but[i] && math.Abs(x-m.mean[i]) > modeApart*m.sd[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // totals are what the cells that were found are together.

@@ -144,7 +144,7 @@ func (w *describer) interval(planes []int, s span, but map[int]bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// plain is how many latents a comparison has at most that is written out, if it is not of a component of a vector.
+// fewWritten is how many latents a comparison has at most that is written out, if it is not of a component of a vector.
 const fewWritten = 2
 
 // side describes a side of a plane: by its comparison, or, of many latents, by the name or

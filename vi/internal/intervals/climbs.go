@@ -81,22 +81,17 @@ func (f *finder) find(d *graph.Density) (bool, error) {
 			return false, err
 		}
 	}
-	f.begin()
+	n := len(f.rest)
+	f.todo = f.todo[:0]
+	for j := range f.climbs {
+		f.climbs[j].Begin()
+		copy(f.climbs[j].Trial, f.starts[j*n:][:n])
+		f.todo = append(f.todo, j)
+	}
 	if err := f.climbAll(); err != nil {
 		return false, err
 	}
 	return f.unimodal()
-}
-
-func (f *finder) begin() {
-	n := len(f.rest)
-	f.todo = f.todo[:0]
-	for j := range f.climbs {
-		c := &f.climbs[j]
-		c.Begin()
-		copy(c.Trial, f.starts[j*n:][:n])
-		f.todo = append(f.todo, j)
-	}
 }
 
 // gradients evaluates the columns of the intervals in f.todo, batch by batch: fill fills those of one from first on, and read has what is there.

@@ -11,7 +11,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/climb"
 	"github.com/facetvi/facet/vi/family"
-	"github.com/facetvi/facet/vi/internal/cells"
+	"github.com/facetvi/facet/vi/internal/sumout"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/mixture"
 )
@@ -22,7 +22,7 @@ type Named interface{ Name() string }
 // families are those that a saved fit can have, beside a program's own.
 var families = []family.Family{
 	family.MeanField{}, family.Softplus{}, family.Structured{}, family.FullRank{}, family.LowRank{},
-	mixture.Cells{}, family.Sequence{}, cells.SummedFamily{},
+	mixture.Cells{}, family.Sequence{}, sumout.Family{},
 }
 
 // A Family is a family in a file: in JSON by its name and its fields, in a journal by its number.

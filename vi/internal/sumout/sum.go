@@ -1,8 +1,9 @@
-package cells
+package sumout
 
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sort"
 
@@ -12,30 +13,32 @@ import (
 	"github.com/facetvi/facet/regions"
 )
 
-// A summer sums switches out (see derive.Density.Switches): given the other latents, a switch
+// A Sum sums switches out (see derive.Density.Switches): given the other latents, a switch
 // has in each interval between its thresholds its prior, times what log r knows of
 // the interval,
 //
 //	r(rest) = r₀(rest)·Σ_j Π_i P_i,j_i(rest)·Π_f exp(L_f,j(rest)),
 //
 // where j are the switches' intervals, L are sums of terms of log r that depend on one or a few of
-// them, and r₀ is what depends on none, without the priors of the switches. It works on batches.
-type summer struct {
+// them, and r₀ is what depends on none, without the priors of the switches. It works on batches, and is a scout.Sum.
+type Sum struct {
 	masses
 	d        *graph.Density
-	x        *graph.Executor // whose Z and Signs are those of the samples
+	X        *graph.Executor // whose Z and Signs are those of the samples
+	Out      []float64       // log r at them
 	table    *derive.Table
 	plan     *elimination.Plan
 	states   *elimination.Sum
-	out      []float64
-	interval []int // of one sample
+	interval []int     // of one sample
+	u        []float64 // numbers that Draw needs for one sample
 	// same says that all samples are alike: all latents are switches, which depend on each other by log r alone. One sample is then summed, once.
 	same, ran bool
-	one       *summer // of that sample; nil where it is s itself, or where samples differ
+	one       *Sum // of that sample; nil where it is s itself, or where samples differ
 }
 
-func newSummer(d *graph.Density, switches []derive.SwitchLatent, n int) (*summer, error) {
-	s := &summer{d: d, masses: masses{switches: switches, n: n}, out: make([]float64, n), interval: make([]int, len(switches))}
+// New returns a Sum for n samples.
+func New(d *graph.Density, switches []derive.SwitchLatent, n int) (*Sum, error) {
+	s := &Sum{d: d, masses: masses{Switches: switches, N: n}, Out: make([]float64, n), interval: make([]int, len(switches)), u: make([]float64, 2*len(switches))}
 	t, err := d.Engine().Tabulate(context.Background(), switches)
 	if err != nil {
 		return nil, err
@@ -45,17 +48,17 @@ func newSummer(d *graph.Density, switches []derive.SwitchLatent, n int) (*summer
 	}
 	s.same = len(switches) == d.Dim() && !slices.ContainsFunc(switches, func(w derive.SwitchLatent) bool { return !s.fixed(w) })
 	if s.same && n > 1 {
-		if s.one, err = newSummer(d, switches, 1); err != nil {
+		if s.one, err = New(d, switches, 1); err != nil {
 			return nil, err
 		}
 		s.cuts, s.cut, s.plan = s.one.cuts, s.one.cut, s.one.plan
-		s.x, err = d.Executor(n, graph.Compute{Out: true})
+		s.X, err = d.Executor(n, graph.Compute{Out: true})
 		return s, err
 	}
 	if s.table, err = t.Bind(d.Engine(), n); err != nil {
 		return nil, err
 	}
-	s.x = s.table.X
+	s.X = s.table.X
 	s.find(d)
 	var values []int
 	for _, w := range switches {
@@ -66,17 +69,26 @@ func newSummer(d *graph.Density, switches []derive.SwitchLatent, n int) (*summer
 	return s, nil
 }
 
-// run computes out, the log of r with the switches summed out, at the samples in x.Z,
+// Group is the number of the group of switches that depend on each other to which switch i belongs.
+func (s *Sum) Group(i int) int { return s.plan.Group(i) }
+
+// Fixed reports whether LogMass is the same at all samples.
+func (s *Sum) Fixed() bool { return len(s.vary) == 0 }
+
+// LogMass is the log of what the prior has in interval j of switch i at the first sample.
+func (s *Sum) LogMass(i, j int) float64 { return s.mass[i][j*s.N] }
+
+// Run computes Out, the log of r with the switches summed out, at the samples in X.Z,
 // whose switches it puts below all thresholds. Signs of the other planes are those of
 // forced, or the samples' own if that is nil.
-func (s *summer) run(forced *regions.Signs) error {
-	n := s.n
+func (s *Sum) Run(forced *regions.Signs) error {
+	n := s.N
 	if s.one != nil {
-		if err := s.one.run(nil); err != nil {
+		if err := s.one.Run(nil); err != nil {
 			return err
 		}
-		for k := range s.out {
-			s.out[k] = s.one.out[0]
+		for k := range s.Out {
+			s.Out[k] = s.one.Out[0]
 		}
 		return nil
 	}
@@ -84,56 +96,56 @@ func (s *summer) run(forced *regions.Signs) error {
 		return nil
 	}
 	s.ran = s.same
-	s.place()
+	s.Place()
 	if forced == nil {
-		s.d.Arrangement().SignBatch(s.x.Signs, s.x.Z, n)
+		s.d.Arrangement().SignBatch(s.X.Signs, s.X.Z, n)
 	} else {
-		s.x.Force(*forced)
+		s.X.Force(*forced)
 	}
-	return s.add()
+	return s.Add()
 }
 
-// place puts the switches below all thresholds.
-func (s *summer) place() {
-	n := s.n
-	for i, w := range s.switches {
+// Place puts the switches below all thresholds.
+func (s *Sum) Place() {
+	n := s.N
+	for i, w := range s.Switches {
 		if s.cuts[i] != nil {
-			s.cuts[i].Fill(s.cut[i], s.x.Z)
+			s.cuts[i].Fill(s.cut[i], s.X.Z)
 		}
-		row := s.x.Z[w.Latent*n:][:n]
+		row := s.X.Z[w.Latent*n:][:n]
 		for k := range row {
 			row[k] = s.put(i, k)
 		}
 	}
 }
 
-// add computes out, the switches placed and the signs given.
-func (s *summer) add() error {
-	if err := s.x.Run(); err != nil {
+// Add computes Out, the switches placed and the signs given.
+func (s *Sum) Add() error {
+	if err := s.X.Run(); err != nil {
 		return err
 	}
-	s.follow(s.x.Z)
+	s.follow(s.X.Z)
 	s.states.Run(s.table.Factor, func(i int) []float64 { return s.mass[i] })
-	copy(s.out, s.table.Rest())
+	copy(s.Out, s.table.Rest())
 	for k, total := range s.states.Total {
-		s.out[k] += total - s.below
+		s.Out[k] += total - s.below
 		for _, i := range s.vary {
-			s.out[k] -= s.prior.LogPriorOf(s.switches[i].Latent, k)
+			s.Out[k] -= s.prior.LogPriorOf(s.Switches[i].Latent, k)
 		}
 	}
 	return nil
 }
 
-// marginals are the probabilities of the switches' intervals, intervals × n.
-func (s *summer) marginals() [][]float64 {
+// Marginals are the probabilities of the switches' intervals, intervals × n.
+func (s *Sum) Marginals() [][]float64 {
 	if s.one == nil {
 		return s.states.Marginals()
 	}
 	all := s.one.states.Marginals()
 	for i, row := range all {
-		all[i] = make([]float64, 0, len(row)*s.n)
+		all[i] = make([]float64, 0, len(row)*s.N)
 		for _, p := range row {
-			all[i] = append(all[i], slices.Repeat([]float64{p}, s.n)...)
+			all[i] = append(all[i], slices.Repeat([]float64{p}, s.N)...)
 		}
 	}
 	return all
@@ -142,13 +154,13 @@ func (s *summer) marginals() [][]float64 {
 // draw draws the switches of sample k into z, latents × width, in column at, given what run has
 // found there, by two uniform numbers for each: one for its interval and one for its place. It
 // returns the log of their posterior density.
-func (s *summer) draw(k int, u, z []float64, at, width int) (log float64) {
+func (s *Sum) draw(k int, u, z []float64, at, width int) (log float64) {
 	if s.one != nil {
 		return s.one.draw(0, u, z, at, width)
 	}
 	s.states.Draw(k, s.interval, func(i int) float64 { return u[2*i] })
 	log = s.states.LogProb(k, s.interval)
-	for i, w := range s.switches {
+	for i, w := range s.Switches {
 		lo, hi := s.between(i, s.interval[i], k)
 		x := s.prior.Within(w.Latent, k, u[2*i+1], lo, hi)
 		z[w.Latent*width+at] = x
@@ -158,14 +170,35 @@ func (s *summer) draw(k int, u, z []float64, at, width int) (log float64) {
 }
 
 // logProb is the log posterior density of the switches in column at of z.
-func (s *summer) logProb(k int, z []float64, at, width int) (log float64) {
+func (s *Sum) logProb(k int, z []float64, at, width int) (log float64) {
 	if s.one != nil {
 		return s.one.logProb(0, z, at, width)
 	}
-	for i, w := range s.switches {
+	for i, w := range s.Switches {
 		x := z[w.Latent*width+at]
 		s.interval[i] = sort.Search(len(w.Planes), func(j int) bool { return !(s.threshold(i, j, k) < x) })
 		log += s.logWithin(i, s.interval[i], k, x)
 	}
 	return log + s.states.LogProb(k, s.interval)
+}
+
+// Sums implements scout.Sum.
+func (s *Sum) Sums(i int) bool { return Among(s.Switches, i) }
+
+// LogProb implements scout.Sum.
+func (s *Sum) LogProb(dst, z []float64) error {
+	copy(s.X.Z, z)
+	err := s.Run(nil)
+	copy(dst, s.Out)
+	return err
+}
+
+// Draw implements scout.Sum.
+func (s *Sum) Draw(log, z []float64, rng *rand.Rand) {
+	for k := range log {
+		for j := range s.u {
+			s.u[j] = rng.Float64()
+		}
+		log[k] += s.draw(k, s.u, z, k, s.N)
+	}
 }

@@ -1,4 +1,4 @@
-package cells
+package sumout
 
 import (
 	"math"
@@ -9,15 +9,15 @@ import (
 	"github.com/facetvi/facet/internal/residuals"
 )
 
-// among reports whether latent i is one of the switches.
-func among(switches []derive.SwitchLatent, i int) bool {
+// Among reports whether latent i is one of the switches.
+func Among(switches []derive.SwitchLatent, i int) bool {
 	return slices.ContainsFunc(switches, func(w derive.SwitchLatent) bool { return w.Latent == i })
 }
 
-// without are the latents but for switches.
-func without(dim int, switches []derive.SwitchLatent) (list []int) {
+// Without are the latents but for switches.
+func Without(dim int, switches []derive.SwitchLatent) (list []int) {
 	for i := range dim {
-		if !among(switches, i) {
+		if !Among(switches, i) {
 			list = append(list, i)
 		}
 	}
@@ -26,8 +26,8 @@ func without(dim int, switches []derive.SwitchLatent) (list []int) {
 
 // masses are the thresholds of switches at n samples, and what the switches' priors have in the intervals between them.
 type masses struct {
-	switches []derive.SwitchLatent
-	n        int
+	Switches []derive.SwitchLatent
+	N        int
 	cuts     []*derive.Thresholds // nil where they are the same for all samples
 	cut      [][]float64          // by switch: its thresholds, planes × n, or one for all samples
 	prior    *residuals.Batch
@@ -43,20 +43,20 @@ func (m *masses) fixed(w derive.SwitchLatent) bool {
 
 // find finds what is the same for all samples.
 func (m *masses) find(d *graph.Density) {
-	for i, w := range m.switches {
+	for i, w := range m.Switches {
 		if len(w.Index) == 0 {
 			m.cuts, m.cut = append(m.cuts, nil), append(m.cut, make([]float64, len(w.Planes)))
 			w.Thresholds(1).Fill(m.cut[i], make([]float64, d.Dim()))
 		} else {
-			m.cuts, m.cut = append(m.cuts, w.Thresholds(m.n)), append(m.cut, make([]float64, len(w.Planes)*m.n))
+			m.cuts, m.cut = append(m.cuts, w.Thresholds(m.N)), append(m.cut, make([]float64, len(w.Planes)*m.N))
 		}
-		m.mass = append(m.mass, make([]float64, (len(w.Planes)+1)*m.n))
+		m.mass = append(m.mass, make([]float64, (len(w.Planes)+1)*m.N))
 		if !m.fixed(w) {
 			m.vary = append(m.vary, i)
 			continue
 		}
 		m.weigh(i)
-		m.prior.Z[w.Latent*m.n] = m.put(i, 0)
+		m.prior.Z[w.Latent*m.N] = m.put(i, 0)
 		m.below += m.prior.LogPriorOf(w.Latent, 0)
 	}
 }
@@ -70,14 +70,14 @@ func (m *masses) follow(z []float64) {
 	}
 }
 
-// put is where a summer puts switch i of sample k, below all thresholdm.
+// put is where a Sum puts switch i of sample k, below all thresholds.
 func (m *masses) put(i, k int) float64 { return m.finiteCut(i, 0, k) - 1 }
 
 // weigh computes what the prior has in the intervals of switch i: once for all samples, if it is the same.
 func (m *masses) weigh(i int) {
-	w := m.switches[i]
+	w := m.Switches[i]
 	for j := range len(w.Planes) + 1 {
-		row := m.mass[i][j*m.n:][:m.n]
+		row := m.mass[i][j*m.N:][:m.N]
 		for k := range row {
 			if m.fixed(w) && k > 0 {
 				row[k] = row[0]
@@ -94,14 +94,14 @@ func (m *masses) threshold(i, j, k int) float64 {
 	if m.cuts[i] == nil {
 		return m.cut[i][j]
 	}
-	return m.cut[i][j*m.n+k]
+	return m.cut[i][j*m.N+k]
 }
 
-// finite is threshold j of switch i at sample k, or if that is not finite a number
+// finiteCut is threshold j of switch i at sample k, or if that is not finite a number
 // between those that are and it.
 func (m *masses) finiteCut(i, j, k int) float64 {
 	at := func(j int) float64 { return m.threshold(i, j, k) }
-	planes, low := len(m.switches[i].Planes), j
+	planes, low := len(m.Switches[i].Planes), j
 	for low < planes && math.IsInf(at(low), -1) {
 		low++
 	}
@@ -120,7 +120,7 @@ func (m *masses) between(i, j, k int) (lo, hi float64) {
 	if j > 0 {
 		lo = m.threshold(i, j-1, k)
 	}
-	if j < len(m.switches[i].Planes) {
+	if j < len(m.Switches[i].Planes) {
 		hi = m.threshold(i, j, k)
 	}
 	return lo, hi
@@ -128,10 +128,10 @@ func (m *masses) between(i, j, k int) (lo, hi float64) {
 
 // logWithin is the log density of the prior of switch i at x, in interval j.
 func (m *masses) logWithin(i, j, k int, x float64) float64 {
-	at := &m.prior.Z[m.switches[i].Latent*m.n+k]
+	at := &m.prior.Z[m.Switches[i].Latent*m.N+k]
 	was := *at
 	*at = x
-	log := m.prior.LogPriorOf(m.switches[i].Latent, k)
+	log := m.prior.LogPriorOf(m.Switches[i].Latent, k)
 	*at = was
-	return log - m.mass[i][j*m.n+k]
+	return log - m.mass[i][j*m.N+k]
 }

@@ -1,4 +1,4 @@
-package cells
+package sumout
 
 import (
 	"encoding/json"
@@ -18,31 +18,31 @@ import (
 	"github.com/facetvi/facet/vi/mixture"
 )
 
-// A Summed is a distribution in which switches (see derive.Density.Switches) have their exact
+// A Q is a distribution in which switches (see derive.Density.Switches) have their exact
 // posterior given the other latents, the rest, which have a family of their own: no
 // draw of a switch costs anything, and nothing is lost by it.
-type Summed struct {
+type Q struct {
 	family.Q // of the rest; its switches are independent of them, and do not count
-	*conditional
+	*Given
 	own  []family.Piece // the laws of its switches
 	law  *summedLaw
 	size int // of the sample that laws are made of
 }
 
-// A SummedFamily is that of Summed members with a rest of one family.
-type SummedFamily struct {
+// A Family is that of members Q with a rest of one family.
+type Family struct {
 	Rest    family.Sequence
 	Latents string // the switches, in JSON
 }
 
 // Name implements family.Family.
-func (SummedFamily) Name() string { return "switches summed out" }
+func (Family) Name() string { return "switches summed out" }
 
 // StepSize implements family.Family.
-func (f SummedFamily) StepSize() float64 { return f.Rest.StepSize() }
+func (f Family) StepSize() float64 { return f.Rest.StepSize() }
 
 // New implements family.Family. The program must be a graph.Density.
-func (f SummedFamily) New(p family.Program) (family.Q, error) {
+func (f Family) New(p family.Program) (family.Q, error) {
 	d, ok := p.(*graph.Density)
 	if !ok {
 		return nil, fmt.Errorf("%s: not a density", f.Name())
@@ -56,7 +56,7 @@ func (f SummedFamily) New(p family.Program) (family.Q, error) {
 
 // Over is the member with the given rest, which may be a mixture of members of the family of
 // rests.
-func (f SummedFamily) Over(d *graph.Density, rest family.Q) (family.Q, error) {
+func (f Family) Over(d *graph.Density, rest family.Q) (family.Q, error) {
 	var latents []int
 	if err := json.Unmarshal([]byte(f.Latents), &latents); err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name(), err)
@@ -70,11 +70,11 @@ func (f SummedFamily) Over(d *graph.Density, rest family.Q) (family.Q, error) {
 	if len(switches) != len(latents) {
 		return nil, fmt.Errorf("%s: latents %s are not all switches", f.Name(), f.Latents)
 	}
-	return withRest(rest, &conditional{d: d, switches: switches}), nil
+	return NewGiven(d, switches).Over(rest), nil
 }
 
 // Compose implements family.Composer.
-func (f SummedFamily) Compose(p family.Program, theta []float64, parts []family.Q) (family.Q, error) {
+func (f Family) Compose(p family.Program, theta []float64, parts []family.Q) (family.Q, error) {
 	if d, ok := p.(*graph.Density); ok && len(parts) == 1 {
 		return f.Over(d, parts[0])
 	}
@@ -89,32 +89,33 @@ func (f SummedFamily) Compose(p family.Program, theta []float64, parts []family.
 	return q, nil
 }
 
-func withRest(rest family.Q, c *conditional) *Summed {
-	q := &Summed{Q: rest, conditional: c, size: lawDraws}
+// Over is the distribution of which rest is the rest.
+func (c *Given) Over(rest family.Q) *Q {
+	q := &Q{Q: rest, Given: c, size: lawDraws}
 	q.moved()
 	return q
 }
 
 // moved forgets what was known of another rest.
-func (q *Summed) moved() {
+func (q *Q) moved() {
 	q.law, q.own = &summedLaw{}, q.own[:0:0]
-	for _, w := range q.switches {
+	for _, w := range q.Switches {
 		q.own = append(q.own, q.Q.Law(regions.Hyperplane{Index: []int{w.Latent}, Coef: []float64{1}})[0])
 	}
 }
 
 // Family implements family.Q.
-func (q *Summed) Family() family.Family {
-	latents := make([]int, len(q.switches))
-	for k, w := range q.switches {
+func (q *Q) Family() family.Family {
+	latents := make([]int, len(q.Switches))
+	for k, w := range q.Switches {
 		latents[k] = w.Latent
 	}
 	text, _ := json.Marshal(latents)
-	return SummedFamily{family.SequenceOf(q.Q), string(text)}
+	return Family{family.SequenceOf(q.Q), string(text)}
 }
 
 // Decompose implements family.Composite: a rest that is a mixture is a part.
-func (q *Summed) Decompose() (theta []float64, parts []family.Q) {
+func (q *Q) Decompose() (theta []float64, parts []family.Q) {
 	if _, mixed := q.Q.(*mixture.Mixture); mixed {
 		return nil, []family.Q{q.Q}
 	}
@@ -122,57 +123,57 @@ func (q *Summed) Decompose() (theta []float64, parts []family.Q) {
 }
 
 // Clone implements family.Q.
-func (q *Summed) Clone() family.Q {
-	c := withRest(q.Q.Clone(), q.conditional)
+func (q *Q) Clone() family.Q {
+	c := q.Given.Over(q.Q.Clone())
 	c.size = q.size
 	return c
 }
 
 // Set implements family.Q.
-func (q *Summed) Set(theta []float64) { q.Q.Set(theta); q.moved() }
+func (q *Q) Set(theta []float64) { q.Q.Set(theta); q.moved() }
 
 // Move implements family.Q.
-func (q *Summed) Move(step []float64) { q.Q.Move(step); q.moved() }
+func (q *Q) Move(step []float64) { q.Q.Move(step); q.moved() }
 
 // Groups implements family.Q: switches depend on the rest, and on those that they meet.
-func (q *Summed) Groups() []int {
+func (q *Q) Groups() []int {
 	group := make([]int, q.Dim())
-	if len(q.switches) == len(group) {
+	if len(q.Switches) == len(group) {
 		one := q.take(1)
 		defer q.put(one)
-		for k, w := range q.switches {
-			group[w.Latent] = one.sum.plan.Group(k)
+		for k, w := range q.Switches {
+			group[w.Latent] = one.sum.Group(k)
 		}
 	}
 	return group
 }
 
 // MoverTo implements family.Q: it cannot.
-func (q *Summed) MoverTo(regions.Hyperplane, bool) family.Mover { return nil }
+func (q *Q) MoverTo(regions.Hyperplane, bool) family.Mover { return nil }
 
 // Mean implements family.Q.
-func (q *Summed) Mean(i int) float64 { return family.Marginal(q, i).Mean() }
+func (q *Q) Mean(i int) float64 { return family.Marginal(q, i).Mean() }
 
 // SD implements family.Q.
-func (q *Summed) SD(i int) float64 { return family.Marginal(q, i).SD() }
+func (q *Q) SD(i int) float64 { return family.Marginal(q, i).SD() }
 
 // A summedDrawer draws batches.
 type summedDrawer struct {
-	q       *Summed
+	q       *Q
 	rest    family.Drawer
 	logQ, u []float64
 }
 
 // Drawer implements family.Q.
-func (q *Summed) Drawer(n int) family.Drawer {
+func (q *Q) Drawer(n int) family.Drawer {
 	d := &summedDrawer{q: q, rest: q.Q.Drawer(n), logQ: make([]float64, n)}
-	d.u = make([]float64, n*2*len(q.switches))
+	d.u = make([]float64, n*2*len(q.Switches))
 	return d
 }
 
 // Locate implements family.Drawer.
 func (d *summedDrawer) Locate(q family.Q) {
-	d.q = q.(*Summed)
+	d.q = q.(*Q)
 	d.rest.Locate(d.q.Q)
 }
 
@@ -185,7 +186,7 @@ func (d *summedDrawer) Draw(z []float64, rng *rand.Rand) {
 	}
 	rest := make([]float64, n)
 	d.rest.SubLogQ(rest)
-	for i, w := range d.q.switches {
+	for i, w := range d.q.Switches {
 		for k, x := range z[w.Latent*n:][:n] {
 			rest[k] += d.q.logOwn(i, x)
 		}
@@ -209,31 +210,31 @@ func (d *summedDrawer) SubLogQ(dst []float64) {
 var halfLog2Pi = 0.5 * math.Log(2*math.Pi)
 
 // logOwn is the log density of switch i in the rest's family, where it is independent.
-func (q *Summed) logOwn(i int, x float64) float64 {
+func (q *Q) logOwn(i int, x float64) float64 {
 	p := q.own[i]
 	t := (x - p.Mean) / p.SD
 	return -0.5*t*t - math.Log(p.SD) - halfLog2Pi
 }
 
 // Completion implements mixture.Completed.
-func (q *Summed) Completion() mixture.Completion { return q.conditional }
+func (q *Q) Completion() mixture.Completion { return q.Given }
 
 // RandRest implements mixture.Completed.
-func (q *Summed) RandRest(z []float64, rng *rand.Rand) { q.Q.Rand(z, rng) }
+func (q *Q) RandRest(z []float64, rng *rand.Rand) { q.Q.Rand(z, rng) }
 
 // LogRest implements mixture.Completed.
-func (q *Summed) LogRest(z []float64) float64 {
+func (q *Q) LogRest(z []float64) float64 {
 	log := q.Q.LogProb(z)
-	for i, w := range q.switches {
+	for i, w := range q.Switches {
 		log -= q.logOwn(i, z[w.Latent])
 	}
 	return log
 }
 
 // Rand implements family.Q.
-func (q *Summed) Rand(dst []float64, rng *rand.Rand) {
+func (q *Q) Rand(dst []float64, rng *rand.Rand) {
 	q.RandRest(dst, rng)
-	u, log := make([]float64, 2*len(q.switches)), make([]float64, 1)
+	u, log := make([]float64, 2*len(q.Switches)), make([]float64, 1)
 	for k := range u {
 		u[k] = rng.Float64()
 	}
@@ -243,147 +244,16 @@ func (q *Summed) Rand(dst []float64, rng *rand.Rand) {
 }
 
 // LogProb implements family.Q.
-func (q *Summed) LogProb(z []float64) float64 {
+func (q *Q) LogProb(z []float64) float64 {
 	log := q.LogRest(z)
 	if !math.IsInf(log, -1) {
-		log += q.conditional.LogProb(z)
+		log += q.Given.LogProb(z)
 	}
 	return log
 }
 
-// A conditional is the posterior of switches given the rest.
-type conditional struct {
-	d        *graph.Density
-	switches []derive.SwitchLatent
-	idle     sync.Map // by number of points: a sync.Pool of completers
-}
-
-// take is a completer for n points, perhaps one that was put back: to make one takes longer than to use it.
-func (c *conditional) take(n int) *completer {
-	pool, ok := c.idle.Load(n)
-	if !ok {
-		pool, _ = c.idle.LoadOrStore(n, &sync.Pool{New: func() any { return c.Completer(n) }})
-	}
-	return pool.(*sync.Pool).Get().(*completer)
-}
-
-func (c *conditional) put(x *completer) {
-	if pool, ok := c.idle.Load(x.n); ok {
-		pool.(*sync.Pool).Put(x)
-	}
-}
-
-// Equal implements mixture.Completion.
-func (c *conditional) Equal(other mixture.Completion) bool {
-	o, ok := other.(*conditional)
-	return ok && o.d == c.d && slices.EqualFunc(c.switches, o.switches, func(a, b derive.SwitchLatent) bool { return a.Latent == b.Latent })
-}
-
-// LogProb implements mixture.Completion.
-func (c *conditional) LogProb(z []float64) float64 {
-	one, log := c.take(1), make([]float64, 1)
-	defer c.put(one)
-	one.LogProb(log, z)
-	return log[0]
-}
-
-// Complete returns what makes completers of switches given the rest.
-func Complete(d *graph.Density, switches []derive.SwitchLatent) func(n int) mixture.Completer {
-	return (&conditional{d: d, switches: switches}).Completer
-}
-
-// A completer works through a batch of n points a few at a time, as many as have what
-// is known of their intervals in fast memory.
-type completer struct {
-	sum *summer
-	n   int
-}
-
-const (
-	fastNumbers = 1 << 18
-	fewPoints   = 16
-)
-
-// Completer implements mixture.Completion.
-func (c *conditional) Completer(n int) mixture.Completer {
-	batches := (n-1)/max(fewPoints, fastNumbers/c.d.Arrangement().Len()) + 1
-	sum, err := newSummer(c.d, c.switches, (n-1)/batches+1)
-	if err != nil {
-		panic("cells: " + err.Error()) // newSummer has worked before
-	}
-	return &completer{sum, n}
-}
-
-// each runs the sum for all points of z, and calls f with the place in the sum and in
-// z of each.
-func (c *completer) each(z []float64, f func(k, at int)) {
-	width := c.sum.n
-	for first := 0; first < c.n; first += width {
-		for i := range c.sum.d.Dim() {
-			row := c.sum.x.Z[i*width:][:width]
-			for k := copy(row, z[i*c.n:][first:c.n]); k < width; k++ {
-				row[k] = row[0]
-			}
-		}
-		if err := c.sum.run(nil); err != nil {
-			panic("cells: " + err.Error())
-		}
-		for k := range min(width, c.n-first) {
-			f(k, first+k)
-		}
-	}
-}
-
-// Uniforms implements mixture.Completer.
-func (c *completer) Uniforms() int { return 2 * len(c.sum.switches) }
-
-// Draw implements mixture.Completer.
-func (c *completer) Draw(log, z, u []float64) {
-	c.each(z, func(k, at int) {
-		log[at] = c.sum.draw(k, u[at*c.Uniforms():], z, at, c.n)
-	})
-}
-
-// LogProb implements mixture.Completer.
-func (c *completer) LogProb(log, z []float64) {
-	c.each(z, func(k, at int) { log[at] = c.sum.logProb(k, z, at, c.n) })
-}
-
-// A Sum has switches summed out, in batches. It is a scout.Sum.
-type Sum struct {
-	sum *summer
-	u   []float64
-}
-
-// NewSum returns a Sum for batches of n.
-func NewSum(d *graph.Density, switches []derive.SwitchLatent, n int) (*Sum, error) {
-	sum, err := newSummer(d, switches, n)
-	return &Sum{sum, make([]float64, 2*len(switches))}, err
-}
-
-// Sums implements scout.Sum.
-func (s *Sum) Sums(i int) bool { return among(s.sum.switches, i) }
-
-// LogProb implements scout.Sum.
-func (s *Sum) LogProb(dst, z []float64) error {
-	copy(s.sum.x.Z, z)
-	err := s.sum.run(nil)
-	copy(dst, s.sum.out)
-	return err
-}
-
-// Draw implements scout.Sum.
-func (s *Sum) Draw(log, z []float64, rng *rand.Rand) {
-	for k := range log {
-		for j := range s.u {
-			s.u[j] = rng.Float64()
-		}
-		log[k] += s.sum.draw(k, s.u, z, k, s.sum.n)
-	}
-}
-
 // Resize implements family.Sampled.
-func (q *Summed) Resize(share float64) {
+func (q *Q) Resize(share float64) {
 	q.size = max(leastLawDraws, int(lawDraws*share))
 	q.law = &summedLaw{}
 }
@@ -399,14 +269,14 @@ const (
 // A summedLaw is what laws have been made of: draws of the rest.
 type summedLaw struct {
 	once  sync.Once
-	sum   *summer
+	sum   *Sum
 	z     []float64
 	share [][]float64
 }
 
 // PositiveSide is the probability of the positive side of a plane of a switch, from the draws of Law: package check asks for it.
-func (q *Summed) PositiveSide(plane int) (prob float64, ok bool) {
-	for i, w := range q.switches {
+func (q *Q) PositiveSide(plane int) (prob float64, ok bool) {
+	for i, w := range q.Switches {
 		j := slices.Index(w.Planes, plane)
 		if j < 0 {
 			continue
@@ -414,56 +284,56 @@ func (q *Summed) PositiveSide(plane int) (prob float64, ok bool) {
 		sum, share := q.drawn()
 		for l := range len(w.Planes) + 1 {
 			if l > j != w.Down {
-				prob += floats.Sum(share[i][l*sum.n:][:sum.n])
+				prob += floats.Sum(share[i][l*sum.N:][:sum.N])
 			}
 		}
-		return min(prob/float64(sum.n), 1), true
+		return min(prob/float64(sum.N), 1), true
 	}
 	return 0, false
 }
 
 // drawn is what laws are made of: draws of the rest, and by switch the probabilities of its
 // intervals there, intervals × draws.
-func (q *Summed) drawn() (*summer, [][]float64) {
+func (q *Q) drawn() (*Sum, [][]float64) {
 	q.law.once.Do(func() {
 		n := q.size
-		sum, err := newSummer(q.d, q.switches, n)
+		sum, err := New(q.d, q.Switches, n)
 		if err != nil {
-			panic("cells: " + err.Error())
+			panic("sumout: " + err.Error())
 		}
 		q.law.sum, q.law.z = sum, make([]float64, n*q.Dim())
-		rng, u := parallel.NewRand(lawDraws), make([]float64, 2*len(q.switches)*n)
+		rng, u := parallel.NewRand(lawDraws), make([]float64, 2*len(q.Switches)*n)
 		q.Q.Drawer(n).Draw(q.law.z, rng)
 		for k := range u {
 			u[k] = rng.Float64()
 		}
-		copy(sum.x.Z, q.law.z)
-		if err := sum.run(nil); err != nil {
-			panic("cells: " + err.Error())
+		copy(sum.X.Z, q.law.z)
+		if err := sum.Run(nil); err != nil {
+			panic("sumout: " + err.Error())
 		}
 		for k := range n {
-			sum.draw(k, u[2*len(q.switches)*k:], q.law.z, k, n)
+			sum.draw(k, u[2*len(q.Switches)*k:], q.law.z, k, n)
 		}
-		q.law.share = sum.marginals()
+		q.law.share = sum.Marginals()
 	})
 	return q.law.sum, q.law.share
 }
 
 // Exact reports whether Law is exact, which it is not of switches, unless there are no other latents and the switch is discrete: then
 // its law is a sum. In an interval of a continuous one the law is flat.
-func (q *Summed) Exact(h regions.Hyperplane) bool {
-	if len(q.switches) == q.Dim() && len(h.Index) == 1 {
+func (q *Q) Exact(h regions.Hyperplane) bool {
+	if len(q.Switches) == q.Dim() && len(h.Index) == 1 {
 		values, _ := q.d.Values(h.Index[0])
 		return values != nil
 	}
-	return !slices.ContainsFunc(h.Index, func(i int) bool { return among(q.switches, i) }) && family.Exact(q.Q, h)
+	return !slices.ContainsFunc(h.Index, func(i int) bool { return Among(q.Switches, i) }) && family.Exact(q.Q, h)
 }
 
 // Law implements family.Q. That of a switch is an average over draws of the rest, of flat
 // pieces with the mass that the posterior has there.
-func (q *Summed) Law(h regions.Hyperplane) (law family.Law) {
+func (q *Q) Law(h regions.Hyperplane) (law family.Law) {
 	at := -1
-	for k, w := range q.switches {
+	for k, w := range q.Switches {
 		if slices.Contains(h.Index, w.Latent) {
 			at = k
 		}
@@ -471,9 +341,9 @@ func (q *Summed) Law(h regions.Hyperplane) (law family.Law) {
 	if at < 0 {
 		return q.Q.Law(h)
 	}
-	w := q.switches[at]
+	w := q.Switches[at]
 	sum, all := q.drawn()
-	n := sum.n
+	n := sum.N
 	l := slices.Index(h.Index, w.Latent)
 	a := h.Coef[l]
 	same := len(h.Index) == 1 && len(w.Index) == 0 && sum.prior.Fixed(w.Latent) // all draws have the same pieces
