@@ -13,6 +13,7 @@ import (
 	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/sumout"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // How mixtures of normals are fitted to weighted draws.
@@ -387,7 +388,7 @@ func (s shape) of(m normals) family.Q {
 			parts[c] = confined
 		}
 	}
-	return s.over(normals.New(logs, parts))
+	return s.over(mixture.New(logs, parts))
 }
 
 // over is a member with the given rest.
