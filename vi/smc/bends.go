@@ -8,16 +8,16 @@ import (
 	"github.com/facetvi/facet/regions"
 )
 
-// A bend is walls that are not affine, of which each is where one function Φ of the latents is a number of its own. On its straight way a
-// point is between two of these numbers, and meets the wall of the one or of the other where Φ, along the way, is that: a root that is found
-// to the last bits. The normal there is the gradient of Φ; all else is as at an affine wall, for the map from before to behind
-// a wall keeps volumes whatever its shape is.
+// A bend is the walls Φ(z) = c of one function Φ of the latents that is not affine, one for each threshold c. On its straight way a
+// point is between two thresholds, and meets the wall of the one or of the other where Φ comes to it: a root that is found to the last bits.
+// The normal there is the gradient of Φ; all else is as at an affine wall, for the map from before a wall to behind it keeps
+// volumes whatever its shape is.
 //
-// A point that passes through a wall and comes back within a step is not seen to, on its way back either.
+// A point that goes through a wall and comes back within a step does not pay, and does not on its way back either.
 type bend struct {
 	latents []int
-	walls   []int     // by their numbers, ascending
-	at      []float64 // these
+	walls   []int     // by threshold
+	at      []float64 // the thresholds, ascending
 
 	all, one *regions.CurveBatch // Φ of the points of a batch, and of the column
 	ends     [][]float64         // where these get to, latents of Φ × n
