@@ -2,7 +2,6 @@ package smc
 
 import (
 	"math"
-	"slices"
 
 	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/regions"
@@ -27,26 +26,6 @@ type bend struct {
 	room     []float64
 }
 
-// bend adds walls of planes that are not affine.
-func (w *surfaces) bend(planes []int) {
-	var first []regions.Hyperplane
-	for _, l := range planes {
-		h := w.arr.Plane(l)
-		k := slices.IndexFunc(first, func(o regions.Hyperplane) bool {
-			return slices.Equal(h.Index, o.Index) && slices.Equal(h.Coef, o.Coef)
-		})
-		if k < 0 {
-			k, first = len(first), append(first, h)
-			w.bends = append(w.bends, newBend(w.arr.Curve(l), w.n, w.arr.Dim()))
-		}
-		b, number := w.bends[k], first[k].Const-h.Const
-		at, _ := slices.BinarySearch(b.at, number)
-		b.at, b.walls = slices.Insert(b.at, at, number), slices.Insert(b.walls, at, len(w.plane))
-		w.wall[l] = len(w.plane)
-		w.plane, w.bendOf = append(w.plane, l), append(w.bendOf, b)
-	}
-}
-
 func newBend(c *regions.Curve, n, dim int) *bend {
 	b := &bend{latents: c.Latents(), all: c.Bind(n), one: c.Bind(1), normal: make([]float64, dim), room: make([]float64, dim)}
 	for j := range b.latents {
@@ -56,27 +35,27 @@ func newBend(c *regions.Curve, n, dim int) *bend {
 	return b
 }
 
-// hits notes which points are behind another wall after a time than they were.
-func (b *bend) hits(w *walls, signs []float64, time float64) {
-	n := w.n
+// hits notes which points are behind another wall after a time than they were; plane are those of walls.
+func (b *bend) hits(hit []bool, f *flight, plane []int, signs []float64, time float64) {
+	n := f.of
 	for k, i := range b.latents {
-		vec.Affine2(b.ends[k], w.z[i*n:][:n], w.v[i*n:][:n], 1, time, 0)
+		vec.Affine2(b.ends[k], f.z[i*n:][:n], f.v[i*n:][:n], 1, time, 0)
 	}
 	values := b.all.Values()
 	for k, l := range b.walls {
-		sign := signs[w.plane[l]*n:][:n]
+		sign := signs[plane[l]*n:][:n]
 		for i, x := range values {
 			if (x > b.at[k]) != (sign[i] == 1) {
-				w.hit[i] = true
+				hit[i] = true
 			}
 		}
 	}
 }
 
 // value is Φ where the column is after a time, if it meets no wall until then.
-func (b *bend) value(w *walls, after float64) float64 {
+func (b *bend) value(f *flight, after float64) float64 {
 	for k, i := range b.latents {
-		b.here[k][0] = w.latent(i, w.time+after)
+		b.here[k][0] = f.latent(i, f.time+after)
 	}
 	return b.one.Values()[0]
 }
@@ -85,12 +64,12 @@ func (b *bend) value(w *walls, after float64) float64 {
 const justAfter = 1e-9
 
 // next is the wall that the column meets first, and after what time, NaN if that is not known; −1 if that is not within the time that is left.
-func (b *bend) next(w *walls, left float64) (wall int, after float64) {
+func (b *bend) next(f *flight, left float64) (wall int, after float64) {
 	above := 0 // those that the column is above
-	for above < len(b.walls) && w.side[b.walls[above]] > 0 {
+	for above < len(b.walls) && f.side[b.walls[above]] > 0 {
 		above++
 	}
-	end, up, k := b.value(w, left), 1.0, above
+	end, up, k := b.value(f, left), 1.0, above
 	switch {
 	case math.IsNaN(end):
 		return b.walls[0], end
@@ -101,8 +80,8 @@ func (b *bend) next(w *walls, left float64) (wall int, after float64) {
 		return -1, 0
 	}
 	wall = b.walls[k]
-	beyond := func(t float64) float64 { return up * (b.value(w, t) - b.at[k]) }
-	from, met := 0.0, len(w.events) > 0 && w.events[len(w.events)-1].wall == wall
+	beyond := func(t float64) float64 { return up * (b.value(f, t) - b.at[k]) }
+	from, met := 0.0, len(f.events) > 0 && f.events[len(f.events)-1].wall == wall
 	if met {
 		from = justAfter * left
 	}
@@ -116,14 +95,14 @@ func (b *bend) next(w *walls, left float64) (wall int, after float64) {
 }
 
 // meet is the speed s of Φ where the column meets a wall, with q = ∇Φᵀ·C·∇Φ and reach = C·∇Φ.
-func (b *bend) meet(w *walls, reach []float64) (s, q float64) {
-	b.value(w, 0)
+func (b *bend) meet(f *flight, covariance *linear, reach []float64) (s, q float64) {
+	b.value(f, 0)
 	b.slopes = b.one.Slopes()
 	for k, i := range b.latents {
 		b.normal[i] = b.slopes[k][0]
-		s += b.slopes[k][0] * w.velocity(i)
+		s += b.slopes[k][0] * f.velocity(i)
 	}
-	w.covariance.apply(reach, b.normal, b.room, 1)
+	covariance.apply(reach, b.normal, b.room, 1)
 	for k, i := range b.latents {
 		q += b.slopes[k][0] * reach[i]
 	}

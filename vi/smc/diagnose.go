@@ -4,60 +4,14 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/facetvi/facet/internal/truncnorm"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/mc"
+	"gonum.org/v1/gonum/stat"
 )
-
-// Diagnostics say how far draws can be relied on. Slices have a number for each latent.
-type Diagnostics struct {
-	// RHat is the potential scale reduction of ranks, the larger one of those of the draws and of
-	// their distances from the median (Vehtari et al., Bayesian Analysis 2021). Its chains are the
-	// first and the second half of each island's draws. It is to be below 1.01.
-	RHat []float64
-	// Bulk and Tail are effective numbers of draws: for the mean of normalised ranks, and the lesser
-	// one of those for the probabilities below the quantiles at 5 % and 95 %.
-	Bulk, Tail []float64
-	// Guards are those for the probability of the + side, by plane of the Arrangement: NaN where all
-	// draws are on one side.
-	Guards []float64
-
-	Temperatures []float64 // the β that the run went through
-	Acceptance   float64   // of trajectories at β = 1
-	Step         float64   // of leapfrog there, in units of the mass
-	Gradients    int       // of log r at one point each
-	Crossings    int       // of walls
-}
 
 // mostDiagnosed is from how many draws diagnostics are computed: every so many moves.
 const mostDiagnosed = 1 << 12
-
-// Mean is the mean of values, one for each of Z, with its Monte Carlo error: that of the means of
-// particles, each of which is a chain.
-func (r *Result) Mean(values []float64) mc.Estimate {
-	n := r.Chains
-	var m mc.Moments
-	for k := range n {
-		sum, count := 0.0, 0
-		for i := k; i < len(values); i += n {
-			sum += values[i]
-			count++
-		}
-		m.Add(sum / float64(count))
-	}
-	return m.Estimate()
-}
-
-// effective is how many independent values would have the mean's error.
-func (r *Result) effective(values []float64) float64 {
-	_, variance := stat.PopMeanVariance(values, nil)
-	if se := r.Mean(values).SE; variance > 0 {
-		return variance / (se * se)
-	}
-	return math.NaN()
-}
 
 // Diagnose computes the diagnostics that depend on the draws alone.
 func (r *Result) Diagnose(arr *regions.Arrangement) {
@@ -111,6 +65,31 @@ func (r *Result) Diagnose(arr *regions.Arrangement) {
 	for l := range sides {
 		r.Guards = append(r.Guards, part.effective(sides[l]))
 	}
+}
+
+// Mean is the mean of values, one for each of Z, with its Monte Carlo error: that of the means of
+// particles, each of which is a chain.
+func (r *Result) Mean(values []float64) mc.Estimate {
+	n := r.Chains
+	var m mc.Moments
+	for k := range n {
+		sum, count := 0.0, 0
+		for i := k; i < len(values); i += n {
+			sum += values[i]
+			count++
+		}
+		m.Add(sum / float64(count))
+	}
+	return m.Estimate()
+}
+
+// effective is how many independent values would have the mean's error.
+func (r *Result) effective(values []float64) float64 {
+	_, variance := stat.PopMeanVariance(values, nil)
+	if se := r.Mean(values).SE; variance > 0 {
+		return variance / (se * se)
+	}
+	return math.NaN()
 }
 
 // ranks are the normal scores of the ranks of x; equal numbers have the mean of their ranks.

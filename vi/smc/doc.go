@@ -29,3 +29,11 @@
 // cuts, move along as well. Walls may be curves. Trajectories are exact in any case: only how often they are accepted depends on
 // what they pay.
 package smc
+
+// The files of this package read in one direction; none uses a later one:
+//
+//	normal, states, chains, result, diagnose  q0, points, those of all moves, and what is told of them
+//	flight, bends, surfaces, path, walls      a point's way through the walls
+//	settings, move, residual                  the moves of a block of points
+//	sampler, temper, require, near, finish    those of all islands: on the way to β = 1, and there
+//	smc                                       a run

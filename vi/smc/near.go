@@ -17,13 +17,6 @@ const (
 	forget      = 4 // moves that are accepted
 )
 
-// A nearby is the distribution q, or nil.
-type nearby struct {
-	q        Proposal
-	accepted float64 // mean acceptance of the last move
-	from     int     // moves that its draws were of
-}
-
 // findNear looks for q among the draws, if none is good enough. With the first one draws begin anew, after as many moves as forget in which
 // modes the particles came: tempering does not know their weights well.
 func (r *sampler) findNear() (err error) {
@@ -70,34 +63,4 @@ func (r *sampler) jump() error {
 		r.near.q = nil
 	}
 	return err
-}
-
-// jump proposes a point of q for each of s, and returns the mean probability of acceptance.
-func (m *mover) jump(s *states, q Proposal, rng *rand.Rand) (accepted float64, err error) {
-	n, z := m.n, make([]float64, len(m.start.mean))
-	for c := range n {
-		m.put(z, s.z, c)
-		m.energy[c] = q.LogProb(z) - s.logR[c]
-		q.Rand(z, rng)
-		m.energy[c] -= q.LogProb(z)
-		for i, x := range z {
-			m.to.value.Z[i*n+c] = x
-		}
-	}
-	m.walls.arr.SignBatch(m.to.value.Signs, m.to.value.Z, n)
-	if err := m.to.value.Run(); err != nil {
-		return 0, err
-	}
-	m.to.count(m.to.broken, m.required)
-	for c, e := range m.energy {
-		m.tmp[c] = e + m.logPath(m.to.value.Out[c], m.to.logQ[c], m.to.broken[c])
-	}
-	return m.to.accept(s, m.tmp, rng), nil
-}
-
-// put stores column c of a batch in z.
-func (m *mover) put(z, batch []float64, c int) {
-	for i := range z {
-		z[i] = batch[i*m.n+c]
-	}
 }

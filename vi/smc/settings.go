@@ -2,11 +2,8 @@ package smc
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math/rand/v2"
-
-	"github.com/facetvi/facet/vi/mc"
 )
 
 // Settings say where a run starts and how much work it does. The zero value works.
@@ -49,35 +46,6 @@ type Completer interface {
 	Uniforms() int
 	Draw(log, z, u []float64)
 }
-
-// Progress is how far a run is.
-type Progress struct {
-	Beta       float64 // the inverse temperature
-	Moves      int     // at β = 1
-	Effective  float64 // draws so far, of the latent that has the fewest
-	Goal       float64 // how many these are to be
-	Acceptance float64 // of the moves since the last report
-	Step       float64 // of leapfrog, in units of the mass
-}
-
-// A Result is a sample of the posterior, and what is known of its quality.
-type Result struct {
-	// Z are draws in unconstrained coordinates, all with the same weight, and Island the island that each is from.
-	Z      [][]float64
-	Island []int
-	// LogEvidence is the logarithm of the mean of the islands' evidences, with its jackknife
-	// standard error. Where moves are slow on the way, as in funnels and among many walls, it tends to be too
-	// low, by more than the error says; the draws, which are moved on at β = 1, are not concerned, and a bridge to them knows it better.
-	LogEvidence mc.Estimate
-	Islands     []float64 // the logarithms of their evidences
-	Beta        float64   // 1, or where the run was ended
-	Chains      int       // particles: draw k is of particle k mod Chains
-	Effective   float64   // independent draws that would know the mean of the latent that is known the least as well
-	Diagnostics
-}
-
-// ErrNowhere is the error of a model whose log density is finite at none of the first draws.
-var ErrNowhere = errors.New("log r is finite at none of the first draws")
 
 // checked is s with defaults.
 func (s Settings) checked() (Settings, error) {

@@ -164,25 +164,3 @@ func (r *sampler) learn(weights []float64, most float64) {
 	r.path.root = q.power(-0.5, inverse, one)
 	r.mass = r.walls.newMass(r.covariance)
 }
-
-// resample draws the particles from the pool by systematic resampling, which u in (0, 1) fixes. An
-// island whose weights are all 0 stays where it is.
-func (l *island) resample(u float64) {
-	sum, last := 0.0, 0
-	for j, w := range l.weights {
-		if sum += w; w > 0 {
-			last = j
-		}
-	}
-	n := len(l.now.logR)
-	step := sum / float64(n)
-	above, j := -step*u, -1 // above: from the end of state j's weight to the draw
-	for i := range n {
-		for above += step; above > 0 && j < last; {
-			j++
-			above -= l.weights[j]
-		}
-		from := max(j, 0)
-		l.now.take(i, &l.pool[from%len(l.pool)], from/len(l.pool))
-	}
-}

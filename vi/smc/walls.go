@@ -27,20 +27,6 @@ type walls struct {
 	crossings  int
 }
 
-// Surfaces are where log r changes with a guard's sign: walls, where it jumps, and others.
-type surfaces struct {
-	arr     *regions.Arrangement
-	n       int                   // points of a batch
-	plane   []int                 // of the arrangement, by wall: those that are affine first
-	wall    []int                 // by plane; −1 if it is none
-	latents [][]int               // by plane
-	forms   regions.Forms         // of the walls that are affine
-	bends   []*bend               // the other walls,
-	bendOf  []*bend               // by wall
-	others  []int                 // planes that are no walls
-	curves  []*regions.CurveBatch // of others; nil where affine
-}
-
 // A jumper is a derive.LocalJump.
 type jumper interface {
 	At(l int, at derive.Point) float64
@@ -63,61 +49,6 @@ func newWalls(d *graph.Density, n int) (*walls, error) {
 	return w, nil
 }
 
-func newSurfaces(arr *regions.Arrangement, local *derive.LocalJumps, n int) surfaces {
-	w := surfaces{arr: arr, n: n}
-	var bent []int
-	for l := range arr.Len() {
-		w.wall, w.latents = append(w.wall, -1), append(w.latents, arr.Latents(l))
-		switch c := arr.Curve(l); {
-		case local.Jumps(l) && c == nil:
-			w.wall[l] = len(w.plane)
-			w.plane, w.bendOf = append(w.plane, l), append(w.bendOf, nil)
-			w.forms.Add(arr.Plane(l))
-		case local.Jumps(l):
-			bent = append(bent, l)
-		case local.Depends(l):
-			w.others, w.curves = append(w.others, l), append(w.curves, nil)
-			if c != nil {
-				w.curves[len(w.curves)-1] = c.Bind(n)
-			}
-		}
-	}
-	w.bend(bent)
-	return w
-}
-
-// A mass is what walls need of the covariance C of velocities.
-type mass struct {
-	covariance *linear
-	reach      [][]float64 // C·a, by affine wall
-	meet       [][]float64 // a_k·C·a_l
-}
-
-func (w *walls) newMass(c *linear) *mass {
-	m, dim := &mass{covariance: c}, len(w.point)
-	a, room := make([]float64, dim), make([]float64, dim)
-	for l := range w.value {
-		clear(a)
-		for e := w.forms.From[l]; e < w.forms.From[l+1]; e++ {
-			a[w.forms.Index[e]] = w.forms.Coef[e]
-		}
-		reach, meet := make([]float64, dim), make([]float64, len(w.value))
-		c.apply(reach, a, room, 1)
-		w.along(meet, 1, reach)
-		m.reach, m.meet = append(m.reach, reach), append(m.meet, meet)
-	}
-	return m
-}
-
-// along adds a multiple of a·v of each affine wall to dst.
-func (w *surfaces) along(dst []float64, by float64, v []float64) {
-	for k := range dst {
-		for e := w.forms.From[k]; e < w.forms.From[k+1]; e++ {
-			dst[k] += by * w.forms.Coef[e] * v[w.forms.Index[e]]
-		}
-	}
-}
-
 // begin starts trajectories at z.
 func (w *walls) begin(z []float64) { w.forms.AtBatch(w.phi, z, w.n) }
 
@@ -138,7 +69,7 @@ func (w *walls) drift(z, p, v, signs []float64, time float64, at *path) {
 	}
 	w.z, w.v = z, v
 	for _, b := range w.bends {
-		b.hits(w, signs, time)
+		b.hits(w.hit, &w.flight, w.plane, signs, time)
 	}
 	for i, hit := range w.hit {
 		if hit {
@@ -189,7 +120,7 @@ func (w *walls) collide(p, signs []float64, time float64, at *path) {
 		}
 		if b := w.bendOf[l]; b != nil {
 			reach := w.room()
-			s, q := b.meet(w, reach)
+			s, q := b.meet(&w.flight, w.covariance, reach)
 			gain := (w.pay(l, s, q, signs, at) - s) / q
 			w.along(w.speed, gain, reach)
 			for k, r := range b.latents {
@@ -271,7 +202,7 @@ func (w *walls) next(left float64) (wall int, after float64) {
 		}
 	}
 	for _, b := range w.bends {
-		if k, t := b.next(w, after); k >= 0 {
+		if k, t := b.next(&w.flight, after); k >= 0 {
 			wall, after = k, t
 		}
 	}

@@ -1,0 +1,163 @@
+package smc
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// finish moves the particles at β = 1 until enough draws are effective.
+func (r *sampler) finish() error {
+	r.pool = r.pool[:0]
+	for _, l := range r.islands {
+		r.pool = append(r.pool, l.pool...)
+	}
+	r.learn(r.even(), float64(2*r.s.Particles*r.s.Islands)) // of the posterior itself
+	for range r.s.Moves {
+		if err := r.move(); err != nil {
+			return err
+		}
+	}
+	c, goal, next := &chains{}, float64(r.s.Effective), firstLook
+	r.last, r.pace.gradients, r.pace.learned = c, r.gradients(), r.s.Moves/2
+	for c.n < r.s.MostMoves && !r.over() {
+		move := r.move
+		if r.near.q != nil && c.n%(1+jumpsToMove) != 0 {
+			move = r.jump
+		}
+		if err := move(); err != nil {
+			return err
+		}
+		if err := r.keep(); err != nil {
+			return err
+		}
+		effective := c.effective(r.d.Dim(), r.s.Islands, r.s.Particles)
+		r.report(c.n, effective, goal)
+		if r.s.Enough == nil && c.n >= fewestMoves && effective >= goal {
+			return nil
+		}
+		if c.n >= next {
+			more := goal / effective
+			if r.s.Enough != nil {
+				more = r.s.Enough(r.found())
+				goal = spare * more * effective
+			}
+			if more <= 1 {
+				return nil
+			}
+			if more > worthNear && effective < fewNear*float64(c.n*r.s.Islands*r.s.Particles) {
+				if err := r.findNear(); err != nil {
+					return err
+				}
+			}
+			r.relearn(more)
+			r.lengthen(more)
+			next = max(firstLook, 1+int(float64(c.n)*min(spare*more, mostFurther)))
+		}
+		if most := float64(r.s.MostMoves); c.n >= r.s.MostMoves/5 && goal/effective*float64(c.n) > most {
+			return nil
+		}
+	}
+	return nil
+}
+
+// After how many moves it is seen whether there are enough draws: of the mean that is known the least, and of what is asked for.
+const (
+	fewestMoves = 4
+	firstLook   = 8
+)
+
+// spare is how many times as many draws as seem to be needed are made, but mostFurther at most before that is looked at again: few draws
+// do not know it well.
+const (
+	spare       = 1.05
+	mostFurther = 1.5
+)
+
+// keep adds the states of all particles to the chains.
+func (r *sampler) keep() error {
+	if r.s.Complete != nil && (r.last.n+1)%max(1, r.last.stride) == 0 {
+		err := r.round(func(m *mover, l *island, rng *rand.Rand) error { m.completed(l, r.last.n, rng); return nil })
+		if err != nil {
+			return err
+		}
+	}
+	for _, l := range r.islands {
+		if len(l.recent) < mostLearned {
+			l.recent = append(l.recent, newStates(r.d.Dim(), r.s.Particles))
+		}
+		l.recent[r.last.n%len(l.recent)].set(&l.now)
+	}
+	r.last.add(r.islands)
+	return nil
+}
+
+// Where many more moves are needed, and the latent that is known the least has few effective draws of each, trajectories that are twice as
+// long are tried.
+const (
+	worthLonger = 2   // by how many times there have to be more draws
+	slowMixing  = 0.3 // effective draws of a particle's move
+	mostLearned = 16  // moves of which the covariance is, the last ones
+)
+
+// relearn makes the covariance of velocities that of the draws, where that is worth while: those that it is of so far were few.
+func (r *sampler) relearn(more float64) {
+	c := r.last
+	if more < worthLonger || r.near.q != nil || c.n < 2*r.pace.learned {
+		return
+	}
+	r.pace.learned = c.n
+	for _, l := range r.islands {
+		l.pool = l.recent
+	}
+	all := r.even()
+	r.learn(all, float64(len(all))/2)
+}
+
+// lengthen tries longer trajectories, and goes back where they give fewer effective draws of a gradient.
+func (r *sampler) lengthen(more float64) {
+	c, per := r.last, r.s.Islands*r.s.Particles
+	if r.pace.settled || r.near.q != nil || c.n < r.pace.from.n+firstLook {
+		return
+	}
+	of := c
+	if r.pace.from.n > 0 {
+		of = c.since(&r.pace.from)
+	}
+	gradients := r.gradients()
+	effective := of.effective(r.d.Dim(), r.s.Islands, r.s.Particles)
+	rate := effective / float64(gradients-r.pace.gradients)
+	switch {
+	case rate < r.pace.rate:
+		r.long /= 2
+		r.pace.settled = true
+		return
+	case more < worthLonger || effective > slowMixing*float64(of.n*per):
+		return
+	}
+	r.long *= 2
+	r.pace.from, r.pace.gradients, r.pace.rate = chains{n: c.n, sum: slices.Clone(c.sum), square: slices.Clone(c.square)}, gradients, rate
+}
+
+// result is what has been found; if the run was ended early, by weights from where it is.
+func (r *sampler) result() (Result, error) {
+	var err error
+	beta := r.beta
+	if e := r.ctx.Err(); e != nil {
+		err = fmt.Errorf("stopped at β = %.3g: %w", r.beta, context.Cause(r.ctx))
+	}
+	if r.last == nil || len(r.last.kept) == 0 {
+		if failed := r.raise(1); failed != nil {
+			return Result{}, failed
+		}
+		r.last = &chains{}
+		if failed := r.keep(); failed != nil {
+			return Result{}, failed
+		}
+	}
+	out := r.found()
+	out.Beta = beta
+	out.Diagnose(r.d.Arrangement())
+	return out, err
+}

@@ -1,0 +1,63 @@
+package smc
+
+// States are points side by side, latents × n, with log r, log q0, and how many requirements do not
+// hold.
+type states struct {
+	z, logR, logQ, broken []float64
+}
+
+func newStates(dim, n int) states {
+	return states{make([]float64, dim*n), make([]float64, n), make([]float64, n), make([]float64, n)}
+}
+
+// set makes s a copy of o.
+func (s *states) set(o *states) {
+	copy(s.z, o.z)
+	copy(s.logR, o.logR)
+	copy(s.logQ, o.logQ)
+	copy(s.broken, o.broken)
+}
+
+// take makes column i a copy of column j of o.
+func (s *states) take(i int, o *states, j int) {
+	n := len(s.logR)
+	for r := 0; r < len(s.z); r += n {
+		s.z[r+i] = o.z[r+j]
+	}
+	s.logR[i], s.logQ[i], s.broken[i] = o.logR[j], o.logQ[j], o.broken[j]
+}
+
+// An island is particles that exchange nothing with those of others.
+type island struct {
+	number     int
+	now        states
+	pool, next []states // after each move at the last temperature, and at this one
+	recent     []states // after each of the last moves at β = 1
+	evidence   float64  // its logarithm
+	weights    []float64
+	acceptance float64 // of the last move
+	complete   states  // the last state that is kept, with what is summed out
+	phase      []float64
+}
+
+// resample draws the particles from the pool by systematic resampling, which u in (0, 1) fixes. An
+// island whose weights are all 0 stays where it is.
+func (l *island) resample(u float64) {
+	sum, last := 0.0, 0
+	for j, w := range l.weights {
+		if sum += w; w > 0 {
+			last = j
+		}
+	}
+	n := len(l.now.logR)
+	step := sum / float64(n)
+	above, j := -step*u, -1 // above: from the end of state j's weight to the draw
+	for i := range n {
+		for above += step; above > 0 && j < last; {
+			j++
+			above -= l.weights[j]
+		}
+		from := max(j, 0)
+		l.now.take(i, &l.pool[from%len(l.pool)], from/len(l.pool))
+	}
+}
