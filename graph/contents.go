@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/facetvi/facet/internal/compare"
 	"github.com/facetvi/facet/internal/ir"
@@ -144,4 +145,49 @@ func (m *contents) checkConstants(out ir.Output) error {
 		return fmt.Errorf("graph: the constant parts of the log density's terms add up to %v", out.C)
 	}
 	return nil
+}
+
+// A deterministic is a named expression of a model.
+type deterministic struct {
+	name  string
+	x     Expr
+	where Guard // it has a value there
+	// It is a component of a vector that SampleVector made, whose value is that of its support at the unconstrained coordinate u.
+	component bool
+	support   lang.Support
+	u         Expr
+	// The probability of a state at a step of a chain, in place of x, if hidden is not nil.
+	hidden      *Hidden
+	step, state int
+	of          []int // the observations that it depends on
+}
+
+// A requirement is a condition that holds wherever the density is not 0.
+type requirement struct {
+	holds Guard
+	place *place
+}
+
+// A namedGuard is a guard under the name that the user gave it.
+type namedGuard struct {
+	name  string
+	guard Guard
+}
+
+// An observation whose value is NaN is missing: log r is that of the program without it, which is compiled for each set of missing
+// observations. Its number in Density.data is one that it could have, for what data share; no term of its own is left.
+
+// observes reports whether t is the log density of an observation, or of those of a chain.
+func (t *modelTerm) observes() bool { return !t.prior && strings.HasPrefix(t.what, observationTerm) }
+
+// A Hidden is the chain of states of an HMM that was observed.
+type Hidden struct {
+	m             *Model
+	name          string
+	first         int // the observation of its first step
+	states, steps int // states: tuples of now states
+	now           int
+	x             []Expr        // what the forward sum is of
+	emission      [][]lang.Dist // by step and tuple
+	where         Guard
 }

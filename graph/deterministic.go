@@ -10,21 +10,6 @@ import (
 	"github.com/facetvi/facet/internal/lang"
 )
 
-// A deterministic is a named expression of a model.
-type deterministic struct {
-	name  string
-	x     Expr
-	where Guard // it has a value there
-	// It is a component of a vector that SampleVector made, whose value is that of its support at the unconstrained coordinate u.
-	component bool
-	support   lang.Support
-	u         Expr
-	// The probability of a state at a step of a chain, in place of x, if hidden is not nil.
-	hidden      *Hidden
-	step, state int
-	of          []int // the observations that it depends on
-}
-
 // derive adds an expression.
 func (m *Model) derive(x deterministic) {
 	x.of = m.observationsIn(x.x, x.where.value)

@@ -99,8 +99,6 @@ func (m *Model) owns(g Guard) bool {
 // a latent.
 func (g Guard) isNaN() bool { return lang.Of(g.value) == nil && math.IsNaN(lang.Plain(g.value)) }
 
-var errNaN = errors.New("a guard compares NaN with a number" + lang.OnlyObserved(math.NaN()))
-
 // comparesMissing reports whether g compares an observation that is missing: no latent says whether it holds.
 func (g Guard) comparesMissing() bool {
 	m := modelOf(g.value)

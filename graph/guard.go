@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"errors"
 	"math"
 
 	"github.com/facetvi/facet/internal/compare"
@@ -74,3 +75,5 @@ func (g Guard) where() ir.ID {
 	}
 	return lang.ID(g.value)
 }
+
+var errNaN = errors.New("a guard compares NaN with a number" + lang.OnlyObserved(math.NaN()))

@@ -36,18 +36,6 @@ type HMM struct {
 // maxProduct is the largest number of states, with Lags of tuples of states.
 const maxProduct = 256
 
-// A Hidden is the chain of states of an HMM that was observed.
-type Hidden struct {
-	m             *Model
-	name          string
-	first         int // the observation of its first step
-	states, steps int // states: tuples of now states
-	now           int
-	x             []Expr        // what the forward sum is of
-	emission      [][]lang.Dist // by step and tuple
-	where         Guard
-}
-
 // ObserveHMM conditions on the series ys having been drawn from h, with the states summed out:
 // the forward sum of [ForwardSum] is one term of log r. ys are observations of that name, one for
 // each step; Replicate draws states, and data given them. The distributions may depend on earlier

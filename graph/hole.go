@@ -8,15 +8,6 @@ import (
 	"github.com/facetvi/facet/internal/lang"
 )
 
-// An indexing is a call of Index.
-type indexing struct {
-	p      *Plate
-	values []Expr
-	at     []int
-	nodes  []ir.ID   // what the value in the recorded row is made of
-	alike  [][]ir.ID // by value: the same of it; empty if it is not alike, nil while that is not known
-}
-
 // mostBelow are the nodes that a value of Index is made of.
 const mostBelow = 16
 

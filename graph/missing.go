@@ -5,19 +5,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/lang"
 	"github.com/facetvi/facet/internal/lower"
 )
-
-// An observation whose value is NaN is missing: log r is that of the program without it, which is compiled for each set of missing
-// observations. Its number in Density.data is one that it could have, for what data share; no term of its own is left.
-
-// observes reports whether t is the log density of an observation, or of those of a chain.
-func (t *modelTerm) observes() bool { return !t.prior && strings.HasPrefix(t.what, observationTerm) }
 
 // missingIn are the places of NaN in data; nil if there are none.
 func missingIn(data []float64) []bool {

@@ -291,12 +291,6 @@ func (m *Model) shared(d lang.Dist, x Expr) Expr {
 	return Add(d.LogProb(first), d.Change(x, first))
 }
 
-// firstOf is the first data to share something.
-type firstOf struct {
-	sharing
-	x Expr
-}
-
 // sharing is what data have in common that share a log density.
 type sharing struct {
 	law    *lang.Law

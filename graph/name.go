@@ -51,12 +51,6 @@ func (m *Model) takeName(what nameable, name string) bool {
 	return m.err == nil
 }
 
-// A namedGuard is a guard under the name that the user gave it.
-type namedGuard struct {
-	name  string
-	guard Guard
-}
-
 // Name gives g a name, by which Density.Named and reports know it, and returns
 // g. Guards that share a name form a vector, in the order of the calls: on[0],
 // on[1], …. A guard may be any condition: one comparison, And, Or and Not of

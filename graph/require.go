@@ -4,12 +4,6 @@ import (
 	"math"
 )
 
-// A requirement is a condition that holds wherever the density is not 0.
-type requirement struct {
-	holds Guard
-	place *place
-}
-
 // Require conditions on g: where it does not hold the density is 0, and log r −∞. Inside an If block it must hold on
 // that side. The posterior is that of Observe("", Bernoulli(If(g, 1, 0)), 1); besides, a density lists what is required, with
 // its place: Density.Engine has them.

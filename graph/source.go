@@ -39,3 +39,18 @@ func (r *rowRecording) input(p *Plate, data []float64) *ir.Source {
 	r.inputs = append(r.inputs, input{p, data})
 	return r.Add(ir.Operation{X: ir.Argument{At: -1}, Y: ir.Argument{At: -1}})
 }
+
+// An indexing is a call of Index.
+type indexing struct {
+	p      *Plate
+	values []Expr
+	at     []int
+	nodes  []ir.ID   // what the value in the recorded row is made of
+	alike  [][]ir.ID // by value: the same of it; empty if it is not alike, nil while that is not known
+}
+
+// firstOf is the first data to share something.
+type firstOf struct {
+	sharing
+	x Expr
+}
