@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -190,4 +191,20 @@ type Hidden struct {
 	x             []Expr        // what the forward sum is of
 	emission      [][]lang.Dist // by step and tuple
 	where         Guard
+}
+
+// components are those of vectors, with their names.
+func (m *contents) components() iter.Seq2[string, deterministic] {
+	return func(yield func(string, deterministic) bool) {
+		count := map[string]int{}
+		for _, x := range m.derived {
+			if !x.component {
+				continue
+			}
+			if !yield(fmt.Sprintf("%s[%d]", x.name, count[x.name]), x) {
+				return
+			}
+			count[x.name]++
+		}
+	}
 }

@@ -52,3 +52,14 @@ func (d *Density) Parents() [][]int {
 	}
 	return d.nodes.Latents(parameters, d.Dim())
 }
+
+// Constrain maps z, Dim unconstrained coordinates, to the values that the
+// program's latents have there. It panics unless len(z) is Dim().
+func (d *Density) Constrain(z []float64) []float64 {
+	d.checkLen(z)
+	x := make([]float64, len(z))
+	for i := range z {
+		x[i] = d.Coordinate(i).Value(z[i])
+	}
+	return x
+}

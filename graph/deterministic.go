@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 
@@ -123,22 +122,6 @@ func (d *Density) Components() (names []string) {
 		names = append(names, name)
 	}
 	return names
-}
-
-// components are those of vectors, with their names.
-func (m *contents) components() iter.Seq2[string, deterministic] {
-	return func(yield func(string, deterministic) bool) {
-		count := map[string]int{}
-		for _, x := range m.derived {
-			if !x.component {
-				continue
-			}
-			if !yield(fmt.Sprintf("%s[%d]", x.name, count[x.name]), x) {
-				return
-			}
-			count[x.name]++
-		}
-	}
 }
 
 // ComponentsAt computes the Components at z, as DeterministicAt does.

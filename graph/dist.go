@@ -123,3 +123,12 @@ func Categorical[A Value](weights ...A) Dist {
 func OrderedLogistic[A, B Value](eta A, cuts ...B) Dist {
 	return newDist(lang.OrderedLogistic(len(cuts)), append([]Expr{lift(eta)}, Numbers(cuts...)...)...)
 }
+
+// Numbers turns values, expressions or plain numbers, into expressions, as for the rows of a matrix.
+func Numbers[V Value](xs ...V) []Expr {
+	out := make([]Expr, len(xs))
+	for i, x := range xs {
+		out[i] = lift(x)
+	}
+	return out
+}

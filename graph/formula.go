@@ -2,7 +2,6 @@ package graph
 
 import (
 	"errors"
-	"math"
 	"slices"
 
 	"github.com/facetvi/facet/internal/compare"
@@ -93,16 +92,6 @@ func (m *Model) owns(g Guard) bool {
 		return false
 	}
 	return true
-}
-
-// isNaN reports whether g depends on a comparison of NaN with a number, without
-// a latent.
-func (g Guard) isNaN() bool { return lang.Of(g.value) == nil && math.IsNaN(lang.Plain(g.value)) }
-
-// comparesMissing reports whether g compares an observation that is missing: no latent says whether it holds.
-func (g Guard) comparesMissing() bool {
-	m := modelOf(g.value)
-	return m != nil && m.dependent && m.st.DependsOnData(lang.ID(g.value))
 }
 
 var errMissing = errors.New("a guard compares what is missing, so that latents do not say whether it holds: record If(guard, 1, 0) by Deterministic, and ask Predict")

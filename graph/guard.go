@@ -77,3 +77,13 @@ func (g Guard) where() ir.ID {
 }
 
 var errNaN = errors.New("a guard compares NaN with a number" + lang.OnlyObserved(math.NaN()))
+
+// isNaN reports whether g depends on a comparison of NaN with a number, without
+// a latent.
+func (g Guard) isNaN() bool { return lang.Of(g.value) == nil && math.IsNaN(lang.Plain(g.value)) }
+
+// comparesMissing reports whether g compares an observation that is missing: no latent says whether it holds.
+func (g Guard) comparesMissing() bool {
+	m := modelOf(g.value)
+	return m != nil && m.dependent && m.st.DependsOnData(lang.ID(g.value))
+}

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/facetvi/facet/internal/ir"
@@ -67,30 +66,4 @@ func (m *Model) alike(a, b ir.ID) bool {
 	}
 	p, q := m.st.BoundsOf(a), m.st.BoundsOf(b)
 	return ir.SameBits(p.V, q.V) && slices.Equal(p.Coef, q.Coef)
-}
-
-// take finds what value k of x has for the holes, if that is not known.
-func (c *script) take(m *Model, x *indexing, k int) {
-	if x.alike[k] != nil {
-		return
-	}
-	x.alike[k] = []ir.ID{}
-	if lang.Of(x.values[k]) == nil {
-		return
-	}
-	nodes := m.below(nil, lang.ID(x.values[k]))
-	if len(nodes) != len(x.nodes) {
-		return
-	}
-	for i, id := range nodes {
-		if !c.Stays(x.nodes[i], id) || !m.alike(x.nodes[i], id) {
-			return
-		}
-		for j := range i {
-			if cmp.Compare(x.nodes[i], x.nodes[j]) != cmp.Compare(id, nodes[j]) {
-				return
-			}
-		}
-	}
-	x.alike[k] = nodes
 }

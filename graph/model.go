@@ -88,88 +88,6 @@ func (m *Model) usedIn(id ir.ID, format string, args ...any) {
 // Err is the first mistake made so far, or nil.
 func (m *Model) Err() error { return m.err }
 
-// Sample adds a latent with the given prior and returns its value. Latents
-// with support (0, ∞) or an interval are transformed from an unconstrained
-// coordinate (exp, logistic, those of Truncated by Φ or a ramp), and the log-Jacobian of the transform is counted. One with a
-// prior of whole numbers is discrete: its value is a number like any other, to compare
-// (Equal, Less, Greater), to compute with, and to choose by (Switch). Counts are
-// taken up to where 1e-12 of the prior is left; where that is beyond 4096 of them, or cannot be
-// known from the priors of the latents in its parameters, it needs Truncated.
-//
-// A latent sampled inside an If block exists on both sides of the branch, and
-// so does its prior. The posterior of everything else is unchanged by that: on
-// the side where the program does not use the latent, the prior is the only
-// term that mentions it and integrates to one, whatever its parameters.
-func (m *Model) Sample(name string, prior Dist) Expr {
-	if !m.outsidePlates("Sample") {
-		return Expr{}
-	}
-	of := prior.of
-	coord := m.st.Leaf(ir.Latent, len(m.latents))
-	l := latent{name: name, prior: of, value: coord, place: m.here()}
-	m.takeName(aLatent, name)
-	term := m.st.Constant(0)
-	switch {
-	case !m.checkDist(of, "latent "+name, Guard{}):
-	case m.simulation:
-		l.value = m.node(m.sampleNoise(&l, of, len(m.latents)))
-	case of.Support().Whole():
-		l.value = m.node(m.sampleDiscrete(&l, of, len(m.latents)))
-		term = m.node(m.logProb("latent "+name, l.prior, m.expr(coord)))
-	case of.NoPrior() != "":
-		m.fail("latent %q: %s", name, of.NoPrior())
-	default:
-		s, u := of.Support(), m.expr(coord)
-		x := s.Forward(u)
-		l.value = lang.ID(x)
-		term = m.node(Add(m.logProb("latent "+name, of, x), s.LogJac(u)))
-	}
-	if m.err == nil {
-		l.support = l.prior.Support()
-	}
-	m.latents = append(m.latents, l)
-	m.terms = append(m.terms, modelTerm{priorOf(name), l.place, term, true})
-	return m.expr(l.value)
-}
-
-// Observe conditions on x having been drawn from d. Observations that share a
-// name form a vector, in the order of the calls; Density.WithData replaces them
-// by name. Inside an If block the observation counts only on its side.
-//
-// A NaN is a missing observation: log r is that of the program without it, and Density.Replicate draws it given what was observed.
-func (m *Model) Observe(name string, d Dist, x float64) {
-	if !m.outsidePlates("Observe") || !m.noConditions("Observe", "sample instead, and put what an outcome costs into the objective") {
-		return
-	}
-	o := observation{observed: m.newObserved(), value: x}
-	*o.observed = observed{name: name, as: d.of, where: m.within, place: m.here()}
-	m.takeName(anObservation, name)
-	what := m.observationOf(name)
-	if !m.checkDist(d.of, what, m.within) {
-		return
-	}
-	if err := d.of.Check(x); err != nil {
-		m.fail("observation %q: %v", name, err)
-		return
-	}
-	data := m.expr(m.st.Leaf(ir.Data, len(m.obs)))
-	m.obs = append(m.obs, o)
-	m.addTerm(what, m.logProb(what, d.of, data), o.place)
-}
-
-// Factor adds logp, an expression or a number (see Value), to the log density;
-// inside an If block on its side only. There −Inf is Require that the block is not entered.
-func (m *Model) Factor(logp any) {
-	if m.outsidePlates("Factor") && m.noConditions("Factor", "give the objective to CompileObjective, or to expect.Of") {
-		x := m.value("Factor", logp)
-		if _, outside := m.within.value.IsConst(); !outside && lang.Of(x) == nil && math.IsInf(lang.Plain(x), -1) {
-			m.require(constantGuard(false))
-			return
-		}
-		m.addTerm(factorTerm, x, m.here())
-	}
-}
-
 // value is an argument of a method, which cannot have a type parameter.
 func (m *Model) value(method string, v any) Expr {
 	x, ok := lang.ToExpr(v)
@@ -186,28 +104,6 @@ func (m *Model) addTerm(what string, logp Expr, at *place) {
 		id = m.st.Sel(m.node(m.within.value), id, m.st.Constant(0))
 	}
 	m.terms = append(m.terms, modelTerm{what, at, id, false})
-}
-
-// If runs both closures: what then observes or adds counts where g holds, what
-// otherwise does, where it does not. A nil closure does nothing.
-func (m *Model) If(g Guard, then, otherwise func()) {
-	if !m.outsidePlates("If") || !m.owns(g) {
-		return
-	}
-	outside := m.within
-	for _, side := range []struct {
-		g   Guard
-		run func()
-	}{{g, then}, {Not(g), otherwise}} {
-		if side.run == nil {
-			continue
-		}
-		func() {
-			defer func() { m.within = outside }() // also after a panic that the program recovers from
-			m.within = both(outside, side.g)
-			side.run()
-		}()
-	}
 }
 
 // checkDist reports whether d can be used for what, which counts in where.
@@ -299,3 +195,24 @@ type sharing struct {
 }
 
 var errNoLatents = errors.New("graph: the model has no latents; add one with Sample")
+
+// A nameable is what has a name. Observations may share one, and so may deterministic
+// expressions; guards have names of their own.
+type nameable uint8
+
+func (what nameable) String() string {
+	return [...]string{aLatent: "a latent", anObservation: "an observation", aDeterministic: "a deterministic expression", aGuard: "a guard"}[what]
+}
+
+// earlier are observations by name, of the first so many.
+type earlier struct {
+	byName map[string][]int
+	listed int
+}
+
+const (
+	aLatent nameable = 1 + iota
+	anObservation
+	aDeterministic
+	aGuard
+)

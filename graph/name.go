@@ -8,21 +8,6 @@ import (
 	"github.com/facetvi/facet/internal/lang"
 )
 
-// A nameable is what has a name. Observations may share one, and so may deterministic
-// expressions; guards have names of their own.
-type nameable uint8
-
-const (
-	aLatent nameable = 1 + iota
-	anObservation
-	aDeterministic
-	aGuard
-)
-
-func (what nameable) String() string {
-	return [...]string{aLatent: "a latent", anObservation: "an observation", aDeterministic: "a deterministic expression", aGuard: "a guard"}[what]
-}
-
 // checkName reports what is wrong with a name of what, wherever it may be used, or "".
 func checkName(what nameable, name string) string {
 	switch {

@@ -30,12 +30,6 @@ func (m *Model) Observed(name string, k int) Expr {
 	return m.expr(m.st.Leaf(ir.Data, list[k]))
 }
 
-// earlier are observations by name, of the first so many.
-type earlier struct {
-	byName map[string][]int
-	listed int
-}
-
 // of are the numbers of those of a name among obs.
 func (e *earlier) of(obs []observation, name string) []int {
 	if e.byName == nil {

@@ -8,15 +8,6 @@ import (
 	"github.com/facetvi/facet/internal/lang"
 )
 
-// Numbers turns values, expressions or plain numbers, into expressions, as for the rows of a matrix.
-func Numbers[V Value](xs ...V) []Expr {
-	out := make([]Expr, len(xs))
-	for i, x := range xs {
-		out[i] = lift(x)
-	}
-	return out
-}
-
 // SampleN adds n latents with one prior, name[0], name[1], …, and returns their values.
 func (m *Model) SampleN(name string, n int, prior Dist) []Expr {
 	if n < 1 {

@@ -9,16 +9,6 @@ import (
 	"github.com/facetvi/facet/regions"
 )
 
-// A Comparison is one that was written in a program.
-type Comparison struct {
-	Side  regions.Side // of its plane or curve
-	Name  string       // that the user gave it
-	Place fmt.Stringer // in the user's program
-
-	in      *Maker
-	greater regions.Hyperplane // the comparison is greater > 0, as it was written
-}
-
 // Plane is the hyperplane of which the comparison says that it is positive.
 func (c Comparison) Plane() regions.Hyperplane { return c.greater }
 
@@ -102,14 +92,6 @@ func (m *Maker) componentOf(h regions.Hyperplane) (name string, k int, at float6
 		}
 	}
 	return "", 0, 0, false
-}
-
-// multiple writes coef times what has a name.
-func multiple(coef float64, name string) string {
-	if coef == 1 {
-		return name
-	}
-	return fmt.Sprintf("%.6g·%s", coef, name)
 }
 
 // valued is coef times coordinate i, or feature, as c times what has a name plus shift: of

@@ -90,3 +90,11 @@ func (m *Maker) formatSum(n ir.Node, arg func(ir.ID) string) string {
 	}
 	return b.String()
 }
+
+// multiple writes coef times what has a name.
+func multiple(coef float64, name string) string {
+	if coef == 1 {
+		return name
+	}
+	return fmt.Sprintf("%.6g·%s", coef, name)
+}

@@ -22,11 +22,6 @@ func (m *Maker) Kinked(x, y ir.ID, least bool) ir.ID {
 	return m.known.kinks[key]
 }
 
-type kinkedPair struct {
-	x, y  ir.ID
-	least bool
-}
-
 func (m *Maker) newKinked(x, y ir.ID, least bool) ir.ID {
 	s := m.st
 	diff := s.Sum(1, x, -1, y)

@@ -190,3 +190,30 @@ func (m *Maker) LatentsOf(id ir.ID) []int {
 	}
 	return list
 }
+
+type kinkedPair struct {
+	x, y  ir.ID
+	least bool
+}
+
+// A comparison of what branches make is one comparison for each value that they make, where they make it. A value that
+// many paths lead to is compared once, where any of them is taken:
+//
+//	x = x + If(on, up, −down), t times   ─▶   t + 1 values, for 2ᵗ paths
+//
+// A way is one of the values that branches make of an expression. It holds where the formula where does; given are
+// formulas of branches that are known there, ascending. Of two ways of one expression, at most one holds.
+type way struct {
+	value, where ir.ID
+	given        []ir.Literal
+}
+
+// A Comparison is one that was written in a program.
+type Comparison struct {
+	Side  regions.Side // of its plane or curve
+	Name  string       // that the user gave it
+	Place fmt.Stringer // in the user's program
+
+	in      *Maker
+	greater regions.Hyperplane // the comparison is greater > 0, as it was written
+}

@@ -10,18 +10,6 @@ import (
 	"github.com/facetvi/facet/internal/ir"
 )
 
-// A comparison of what branches make is one comparison for each value that they make, where they make it. A value that
-// many paths lead to is compared once, where any of them is taken:
-//
-//	x = x + If(on, up, −down), t times   ─▶   t + 1 values, for 2ᵗ paths
-//
-// A way is one of the values that branches make of an expression. It holds where the formula where does; given are
-// formulas of branches that are known there, ascending. Of two ways of one expression, at most one holds.
-type way struct {
-	value, where ir.ID
-	given        []ir.Literal
-}
-
 // What bounds the values that branches make of the expressions that a model compares, and how many curves one comparison of such values is:
 // a curve takes milliseconds.
 const (
