@@ -15,21 +15,9 @@ import (
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/internal/vitest"
 	"github.com/facetvi/facet/vi/mc"
 )
-
-// change is a series with a change point that may be anywhere.
-func change(t *testing.T) *graph.Density {
-	m := graph.NewModel()
-	when := m.Sample("when", graph.Uniform(0, 12))
-	before, after := m.Sample("before", graph.Normal(0, 3)), m.Sample("after", graph.Normal(0, 3))
-	for i, y := range []float64{0.3, -0.4, 0.6, 0.1, 2.3, 0.4, 2.9, 3.3, 2.6, 2.4, 3.1} {
-		m.Observe("y", graph.Normal(graph.If(m.Name("past", graph.Greater(i+1, when)), after, before), 1), y)
-	}
-	d, err := m.Compile()
-	require.NoError(t, err)
-	return d
-}
 
 func found(t *testing.T, d *graph.Density, s Settings) *Search {
 	rng := parallel.NewRand(1)
@@ -61,7 +49,7 @@ func evidence(ys []float64) (logs []float64) {
 
 // The cells of a change point are its intervals, with their evidences.
 func TestCellsAreIntervals(t *testing.T) {
-	d := change(t)
+	d := vitest.Change(t)
 	f := found(t, d, Settings{Seed: 1})
 	require.Len(t, f.Cells, 12)
 	require.Equal(t, 12, f.Tried)
@@ -87,7 +75,7 @@ func TestCellsAreIntervals(t *testing.T) {
 
 // With the switch summed out there is one cell, and the same evidence.
 func TestSummedEvidence(t *testing.T) {
-	d := change(t)
+	d := vitest.Change(t)
 	switches := d.Engine().Switches()
 	require.Len(t, switches, 1)
 	f := found(t, d, Settings{Seed: 1, Switches: switches})
@@ -105,7 +93,7 @@ func TestSummedEvidence(t *testing.T) {
 // When its context is done, a search has the cells that it has found, and Finish those that are kept, each as the search
 // has found it, beside the context's error.
 func TestStopped(t *testing.T) {
-	d := change(t)
+	d := vitest.Change(t)
 	ctx, stop := context.WithCancel(context.Background())
 	rng := parallel.NewRand(1)
 	var points [][]float64

@@ -13,21 +13,9 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/internal/vitest"
 	"github.com/facetvi/facet/vi/mixture"
 )
-
-// change is a series with a change point that may be anywhere.
-func change(t *testing.T) *graph.Density {
-	m := graph.NewModel()
-	when := m.Sample("when", graph.Uniform(0, 12))
-	before, after := m.Sample("before", graph.Normal(0, 3)), m.Sample("after", graph.Normal(0, 3))
-	for i, y := range []float64{0.3, -0.4, 0.6, 0.1, 2.3, 0.4, 2.9, 3.3, 2.6, 2.4, 3.1} {
-		m.Observe("y", graph.Normal(graph.If(m.Name("past", graph.Greater(i+1, when)), after, before), 1), y)
-	}
-	d, err := m.Compile()
-	require.NoError(t, err)
-	return d
-}
 
 // threshold is a model of a threshold around an unknown mean, centred or not.
 func threshold(t *testing.T, centred bool) *graph.Density {
@@ -51,7 +39,7 @@ func threshold(t *testing.T, centred bool) *graph.Density {
 // from log r by what depends on the rest alone, whatever interval the switch is
 // in, centred or not. Its density integrates to one.
 func TestPosteriorOfTheSwitch(t *testing.T) {
-	for name, d := range map[string]*graph.Density{"change": change(t), "centred": threshold(t, true), "not centred": threshold(t, false)} {
+	for name, d := range map[string]*graph.Density{"change": vitest.Change(t), "centred": threshold(t, true), "not centred": threshold(t, false)} {
 		switches := d.Engine().Switches()
 		require.Len(t, switches, 1, name)
 		n := d.Dim()
@@ -96,7 +84,7 @@ func TestPosteriorOfTheSwitch(t *testing.T) {
 // A mixture of parts Q, which finds the switch once for each draw and many draws at a
 // time, has the density of its parts one by one, of members that share nothing too.
 func TestMixture(t *testing.T) {
-	for name, d := range map[string]*graph.Density{"change": change(t), "not centred": threshold(t, false)} {
+	for name, d := range map[string]*graph.Density{"change": vitest.Change(t), "not centred": threshold(t, false)} {
 		n := d.Dim()
 		rest := family.Sequential(make([][]int, n))
 		rest.Place(slices.Repeat([]float64{0.4}, n), slices.Repeat([]float64{0.9}, n))

@@ -22,6 +22,18 @@ func Compile(t testing.TB, m *graph.Model) *graph.Density {
 	return d
 }
 
+// Change is a series with a change point that may be anywhere.
+func Change(t testing.TB) *graph.Density {
+	t.Helper()
+	m := graph.NewModel()
+	when := m.Sample("when", graph.Uniform(0, 12))
+	before, after := m.Sample("before", graph.Normal(0, 3)), m.Sample("after", graph.Normal(0, 3))
+	for i, y := range []float64{0.3, -0.4, 0.6, 0.1, 2.3, 0.4, 2.9, 3.3, 2.6, 2.4, 3.1} {
+		m.Observe("y", graph.Normal(graph.If(m.Name("past", graph.Greater(i+1, when)), after, before), 1), y)
+	}
+	return Compile(t, m)
+}
+
 // Paper is one of the paper's experiments, compiled.
 func Paper(t testing.TB, name string) (models.Spec, *graph.Density) {
 	t.Helper()
