@@ -67,7 +67,12 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 		}
 		m.sampling(at, began)
 	}
+	seen, err := w.toSampler(thinned(sample.Z, mostSeen))
+	if err != nil {
+		return nil, err
+	}
 	run.Near = func(draws [][]float64) (smc.Proposal, error) {
+		draws = append(draws[:len(draws):len(draws)], seen...) // the scout may have seen places that particles have not come to
 		if q := cells.NewProposal(ctx, d.Dim(), draws, w.switches, parallel.Mix(s.Seed, streams.Cells)); q != nil {
 			return q, nil
 		}
@@ -101,6 +106,19 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 		p.findings.Cut = append(p.findings.Cut, fmt.Sprintf("the sampler ended with %.0f effective draws", p.findings.sample.ESS))
 	}
 	return p, err
+}
+
+// mostSeen is how many of the scout's draws there are beside a sampler's: a fifth.
+const mostSeen = 2048
+
+// thinned are at most so many of draws, from all of them evenly.
+func thinned(draws [][]float64, most int) [][]float64 {
+	n := min(most, len(draws))
+	some := make([][]float64, n)
+	for k := range some {
+		some[k] = draws[k*len(draws)/n]
+	}
+	return some
 }
 
 // What is the sampler's at once.
@@ -200,7 +218,11 @@ func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (w 
 
 // scouted is the sample of a short scout.
 func (w *marginal) scouted(ctx context.Context, s job, m monitor) (scout.Result, error) {
-	sample, err := scout.Run(ctx, w.summed, scout.Settings{Islands: 4, Particles: 128, Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.Half.Over})
+	look := scout.Settings{Islands: 4, Particles: 128, Seed: parallel.Mix(s.Seed, streams.Scout), Over: m.Half.Over}
+	if w.summed.Dim()-len(w.switches) <= cells.MostProposed { // whose posterior may have several modes that can be found
+		look.Islands, look.Particles = 0, 0
+	}
+	sample, err := scout.Run(ctx, w.summed, look)
 	if required, _ := w.summed.Engine().Requirements(); errors.Is(err, scout.ErrNowhere) && required != nil {
 		return noScout, nil // the prior hardly ever meets what is required, which the sampler comes to step by step
 	}

@@ -16,13 +16,13 @@ type Proposal struct {
 	latents []int
 }
 
-// mostProposed is of how many latents a mixture of normals may come near a posterior that one normal is far from.
-const mostProposed = 20
+// MostProposed is of how many latents a mixture of normals may come near a posterior that one normal is far from.
+const MostProposed = 20
 
 // NewProposal is the mixture of normals near draws, with a wider part; nil if there are many latents, or a covariance matrix is singular.
 func NewProposal(ctx context.Context, dim int, draws [][]float64, switches []derive.SwitchLatent, seed uint64) *Proposal {
 	p := &Proposal{latents: sumout.Without(dim, switches)}
-	if len(p.latents) > mostProposed {
+	if len(p.latents) > MostProposed {
 		return nil
 	}
 	q := mixtureOf(ctx, shape{latents: p.latents}.points(draws), parallel.NewRand(seed))
