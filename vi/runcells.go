@@ -95,7 +95,7 @@ func fitOrSample(ctx context.Context, d *graph.Density, s job, m monitor) (*Post
 	}
 	var q *Posterior
 	if first {
-		if q, err = bySampler(ctx, d, s, m, noScout, nil); m.Budget.Over() || ctx.Err() != nil || q != nil && q.findings.Verdict.Trust != TrustNothing {
+		if q, err = bySampler(ctx, d, s, m, noScout); m.Budget.Over() || ctx.Err() != nil || q != nil && q.findings.Verdict.Trust != TrustNothing {
 			return q, err
 		}
 	}
@@ -109,7 +109,7 @@ func fitOrSample(ctx context.Context, d *graph.Density, s job, m monitor) (*Post
 		return p, err
 	}
 	if q == nil {
-		if q, err = bySampler(ctx, d, s, m, c.sample, c.draws()); q != nil {
+		if q, err = bySampler(ctx, d, s, m, c.sample); q != nil {
 			q.findings.Cut = append(c.cuts, q.findings.Cut...)
 		}
 	}

@@ -29,7 +29,7 @@ func runSampler(ctx context.Context, d *graph.Density, s job, m monitor) (*Poste
 	if err := begun.checkpoint(); err != nil {
 		return nil, err
 	}
-	p, err := bySampler(ctx, d, s, m, noScout, nil)
+	p, err := bySampler(ctx, d, s, m, noScout)
 	switch {
 	case err != nil && ctx.Err() != nil && p == nil:
 		return begun, fmt.Errorf("stopped before the sampler had arrived: %w", cause(ctx))
@@ -42,16 +42,16 @@ func runSampler(ctx context.Context, d *graph.Density, s job, m monitor) (*Poste
 	return p, m.concluded(p)
 }
 
-// bySampler is the posterior of d by the sampler, from draws that a scout has found, or from a short scout of its own. It is nil, beside an
+// bySampler is the posterior of d by the sampler, from what a scout has found, or from a short scout of its own. It is nil, beside an
 // error, if it was stopped before it had come to the posterior.
-func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample scout.Result, from [][]float64) (*Posterior, error) {
+func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample scout.Result) (*Posterior, error) {
 	m.Now("sampling")
 	run := smc.Settings{Seed: parallel.Mix(s.Seed, streams.Sampler), Effective: s.sampler.Draws, Over: m.Budget.Over}
-	w, err := withoutSwitches(d, &run, from)
+	w, err := withoutSwitches(d, &run, sample.Z)
 	if err != nil {
 		return nil, err
 	}
-	if from == nil {
+	if sample.Z == nil {
 		if sample, err = w.scouted(ctx, s, m); err != nil {
 			return nil, err
 		}

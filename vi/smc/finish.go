@@ -19,13 +19,15 @@ func (r *sampler) finish() error {
 			return err
 		}
 	}
-	c, goal, next := &chains{}, float64(r.s.Effective), firstLook
+	c, goal, next, spent := &chains{}, float64(r.s.Effective), firstLook, 0.0
 	r.last, r.pace.gradients, r.pace.learned = c, r.gradients(), r.s.Moves/2
-	for c.n < r.s.MostMoves && !r.over() {
+	for most := float64(r.s.MostMoves); spent < most && !r.over(); {
 		move := r.move
+		cost := 1.0
 		if r.near.q != nil && c.n%(1+jumpsToMove) != 0 {
-			move = r.jump
+			move, cost = r.jump, jumpCost
 		}
+		spent += cost
 		if err := move(); err != nil {
 			return err
 		}
@@ -55,7 +57,7 @@ func (r *sampler) finish() error {
 			r.lengthen(more)
 			next = max(firstLook, 1+int(float64(c.n)*min(spare*more, mostFurther)))
 		}
-		if most := float64(r.s.MostMoves); c.n >= r.s.MostMoves/5 && goal/effective*float64(c.n) > most {
+		if spent >= most/5 && goal/effective*spent > most {
 			return nil
 		}
 	}

@@ -37,6 +37,7 @@ func (r *sampler) temper() error {
 	for _, l := range r.islands {
 		l.pool, l.next = l.next, l.pool
 	}
+	r.widen()
 	r.report(0, 0, 0)
 	return nil
 }
