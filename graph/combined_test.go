@@ -278,7 +278,7 @@ func TestCombinationDraws(t *testing.T) {
 				sum += density(k)
 			}
 		} else if c.name != "Mixture of different supports" { // which jumps
-			const n = 1000
+			const n = 4000
 			h := (hi - lo) / n
 			for k := range n + 1 { // Simpson's rule
 				weight := h / 3 * float64(2+2*(k%2))
