@@ -169,7 +169,7 @@ func TestTreeOfTwoRoots(t *testing.T) {
 
 // BenchmarkTree is the CPU seconds of a default fit.
 func BenchmarkTree(b *testing.B) {
-	d, err := tree(long.Brief(60, 506)).Compile()
+	d, err := tree(506).Compile()
 	require.NoError(b, err)
 	began := cputime.Seconds()
 	for i := range b.N {
