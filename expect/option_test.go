@@ -40,7 +40,7 @@ func TestDigitalOption(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := e.Estimate(context.Background(), 200_000, 1)
+		got, err := e.Estimate(context.Background(), 50_000, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

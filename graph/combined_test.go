@@ -248,7 +248,7 @@ func TestCombinationDraws(t *testing.T) {
 		m := graph.NewModel()
 		m.Sample("z", graph.Normal(0, 1))
 		m.Observe("x", of, c.xs[len(c.xs)/2])
-		d, rng, xs := mustCompile(t, m), rand.New(rand.NewPCG(8, 1)), make([]float64, 100_000)
+		d, rng, xs := mustCompile(t, m), rand.New(rand.NewPCG(8, 1)), make([]float64, 25_000)
 		for i := range xs {
 			d.Replicate(xs[i:i+1], []float64{0}, rng)
 		}

@@ -15,7 +15,7 @@ import (
 // TestLongPrograms looks for what is rare: go test ./graph -run LongPrograms -tags long
 // -longtime 1h -timeout 0.
 var (
-	longTime = flag.Duration("longtime", 10*time.Second, "how long TestLongPrograms runs")
+	longTime = flag.Duration("longtime", 4*time.Second, "how long TestLongPrograms runs")
 	longSeed = flag.Uint64("longseed", 1, "number of its first hundred programs")
 )
 

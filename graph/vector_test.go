@@ -304,7 +304,7 @@ func TestOrdered(t *testing.T) {
 				require.Equal(t, []string{"x", "x"}, d.Deterministics())
 				require.InDelta(t, 1, integral(t, d, 40), 1e-6, name)
 			}
-			draws := long.Or(10_000, 100_000)
+			draws := long.Or(10_000, 30_000)
 			u := make([][]float64, n)
 			for range draws {
 				x := values(d.PriorDraw(nil, rng))

@@ -260,7 +260,7 @@ func TestEvidenceIsNotAbove(t *testing.T) {
 	} {
 		m, want := program()
 		d := mustCompile(t, m)
-		for s := range uint64(2) {
+		for s := range uint64(long.Few(1, 2)) {
 			p, err := Fit(context.Background(), d, Settings{Seed: *seed + s})
 			require.NoError(t, err)
 			got, err := p.LogEvidence()

@@ -179,15 +179,15 @@ func TestForecastOfRegimes(t *testing.T) {
 	}, y)
 
 	exact := make([]forecast, horizon)
-	const grid = 24
+	const grid, levels = 24, 16 // a level's standard deviation is a step
 	density := func(x, mean, sd float64) float64 {
 		return math.Exp(-0.5*(x-mean)*(x-mean)/(sd*sd)) / sd
 	}
 	for i := range grid {
 		p := (float64(i) + 0.5) / grid
-		for j := range grid {
-			for k := range grid {
-				mu := [2]float64{-2.5 + 3*(float64(j)+0.5)/grid, -0.5 + 3.5*(float64(k)+0.5)/grid}
+		for j := range levels {
+			for k := range levels {
+				mu := [2]float64{-2.5 + 3*(float64(j)+0.5)/levels, -0.5 + 3.5*(float64(k)+0.5)/levels}
 				now := [2]float64{0.5 * density(y[0], mu[0], first), 0.5 * density(y[0], mu[1], first)}
 				move := func(now [2]float64) [2]float64 {
 					return [2]float64{p*now[0] + (1-p)*now[1], (1-p)*now[0] + p*now[1]}

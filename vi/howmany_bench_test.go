@@ -8,14 +8,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/parallel"
 )
 
-// BenchmarkCalibrate is a thousand fits to data from the prior of a change point, with their ranks.
+// BenchmarkCalibrate is a thousand fits, or a hundred with -short, to data from the prior of a change point, with their ranks.
 func BenchmarkCalibrate(b *testing.B) {
 	d := changing(b, 20, 2, false)
 	for b.Loop() {
-		_, err := Calibrate(context.Background(), d, Calibrating{Fits: 1000, Fit: Settings{Seed: 1, Method: Cells{Quick: true}}})
+		_, err := Calibrate(context.Background(), d, Calibrating{Fits: long.Brief(100, 1000), Fit: Settings{Seed: 1, Method: Cells{Quick: true}}})
 		require.NoError(b, err)
 	}
 }
@@ -23,7 +24,7 @@ func BenchmarkCalibrate(b *testing.B) {
 // BenchmarkHowMany is of 100 counts with no, one and two changes: the fits with all that HowMany says of them (fit), the weights by predictions
 // alone (stacking), the average of a latent (average), and 4000 draws of the programs together (predict).
 func BenchmarkHowMany(b *testing.B) {
-	counts := series(parallel.NewRand(1), 100)
+	counts := series(parallel.NewRand(1), long.Brief(20, 100))
 	var programs []Program
 	for k := range 3 {
 		programs = append(programs, Program{Name: fmt.Sprint(k), Density: changes(b, k, counts)})

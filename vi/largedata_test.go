@@ -248,7 +248,7 @@ func BenchmarkMuchLinkedData(b *testing.B) {
 	for _, l := range linkedModels {
 		for _, plate := range []bool{true, false} {
 			for _, family := range []family.Family{nil, family.MeanField{}} {
-				for _, n := range []int{1000, 10_000} {
+				for _, n := range long.Brief([]int{100}, []int{1000, 10_000}) {
 					road, written := "cells", "plate"
 					if family != nil {
 						road = "meanfield"

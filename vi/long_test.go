@@ -22,7 +22,7 @@ import (
 
 // The tests TestLong… look for what is rare: go test ./vi -run TestLong -tags long -longtime 1h
 // -timeout 0. Other seeds give other kills and other models.
-var longTime = flag.Duration("longtime", 10*time.Second, "how long each of the tests TestLong… runs")
+var longTime = flag.Duration("longtime", 3*time.Second, "how long each of the tests TestLong… runs")
 
 // longRun says when such a test is to end, and skips it without -tags long.
 func longRun(t *testing.T) (more func() bool) {

@@ -14,10 +14,10 @@ import (
 	"github.com/facetvi/facet/internal/cputime"
 )
 
-// manyCells is a posterior in 2¹³ cells of about the same weight, one for each way of 13 guards, with other latents that make each cost more: a fit
+// manyCells is a posterior in 2¹² cells of about the same weight, one for each way of 12 guards, with other latents that make each cost more: a fit
 // of some seconds in each of its parts.
 func manyCells(t testing.TB) *graph.Density {
-	const guards, others = 13, 4
+	const guards, others = 12, 4
 	m := graph.NewModel()
 	var sum graph.Expr
 	for k, z := range m.SampleN("z", guards+others, graph.Normal(0, 1)) {

@@ -59,7 +59,7 @@ func (v varianceShares) report(b *testing.B, of string) {
 }
 
 func sharesAt(b *testing.B, d *graph.Density, q family.Q) (whole, boundary varianceShares) {
-	const draws = 8192
+	draws := long.Brief(512, 8192)
 	dim, params := d.Dim(), len(q.Theta())
 	parts, err := gradient.BindParts(d, q, 1, gradient.Boundary{})
 	require.NoError(b, err)

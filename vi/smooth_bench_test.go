@@ -11,6 +11,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/cputime"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
 )
 
@@ -26,7 +27,8 @@ func BenchmarkWithoutGuards(b *testing.B) {
 		{"mean-field", Settings{Method: Climb{Family: family.MeanField{}, Steps: 10000}}},
 		{"stopping", Settings{Method: Climb{Family: family.MeanField{}}}},
 	}
-	for _, c := range modelsWithoutGuards() {
+	models := modelsWithoutGuards()
+	for _, c := range models[:long.Brief(1, len(models))] {
 		b.Run(fmt.Sprintf("%s/latents=%d", c.name, c.d.Dim()), func(b *testing.B) {
 			seconds := make([]float64, len(fits))
 			for i := 0; b.Loop(); i++ {

@@ -78,7 +78,7 @@ var unitData = []float64{1.1, 0.3, 0.7, 1.9, 5.2, 6.1, 4.8, 5.5}
 // steps, which are absolute, fail the same test.
 func TestFitHasNoUnits(t *testing.T) {
 	long.Skip(t)
-	powers := []int{-20, -10, 10, 20}
+	powers := long.Few([]int{-20, 10}, []int{-20, -10, 10, 20})
 	for name, build := range unitModels {
 		for _, f := range allFamilies {
 			if r, ok := f.(family.LowRank); ok && name == "normal" {
@@ -98,7 +98,7 @@ func TestFitHasNoUnits(t *testing.T) {
 					want := fit(1, s)
 					for j, k := range powers {
 						if len(powers) > 1 && i != (j+j/2)%2 {
-							continue // two powers, of either sign, for each
+							continue // a power for each, or two of either sign with -exhaustive
 						}
 						got := fit(math.Ldexp(1, k), s)
 						if f == (family.Softplus{}) {
@@ -133,7 +133,7 @@ func TestCellsHaveNoUnits(t *testing.T) {
 				return p
 			}
 			want := fit(1)
-			for _, k := range []int{-20, -10, 10, 20} {
+			for _, k := range []int{-20, 10} {
 				got := fit(math.Ldexp(1, k))
 				require.Equal(t, want.findings.Verdict.Trust, got.findings.Verdict.Trust)
 				require.Len(t, got.Cells(), len(want.Cells()))

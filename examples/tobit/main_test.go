@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/examples/models/tobit"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
 
@@ -33,7 +34,7 @@ func TestExact(t *testing.T) {
 	want := tobit.Exact()
 	density, err := program().Compile()
 	require.NoError(t, err)
-	for seed := range uint64(3) {
+	for seed := range long.Few[uint64](1, 3) {
 		fit, err := vi.Fit(context.Background(), density, vi.Settings{Seed: seed + 1})
 		require.NoError(t, err)
 		s := fit.Summary()

@@ -29,6 +29,22 @@ func Skip(t testing.TB) {
 	}
 }
 
+// Few is few, or many if Exhaustive: how many seeds or draws show again what few of them show.
+func Few[T any](few, many T) T {
+	if Exhaustive() {
+		return many
+	}
+	return few
+}
+
+// Brief is a benchmark's brief case with -short, by which .ci/run asks whether each still runs, or else the whole.
+func Brief[T any](brief, whole T) T {
+	if testing.Short() {
+		return brief
+	}
+	return whole
+}
+
 // Or is few, or many if On: how many cases a test takes, or which.
 func Or[T any](few, many T) T {
 	if On() {

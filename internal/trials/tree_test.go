@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
 
@@ -33,7 +34,7 @@ func TestTree(t *testing.T) {
 	require.NoError(t, err)
 	refs, err := x.References(d)
 	require.NoError(t, err)
-	for seed := range uint64(2) {
+	for seed := range uint64(long.Few(1, 2)) {
 		p, err := vi.Fit(context.Background(), d, vi.Settings{Seed: seed + 1})
 		require.NoError(t, err)
 		v, err := p.Verdict()

@@ -208,7 +208,7 @@ func (c crossing) check(t *testing.T, f family.Family, n int) {
 	all, none := (normalOracle{c.terms(false), f, d.Parents()}).gradient(theta)
 	require.Zero(t, floats.Norm(none, 1))
 	for name, e := range map[string]gradient.Estimator{"reparam": gradient.Reparam{}, "boundary": gradient.Boundary{}} {
-		s = sampled(t, smooth, memberAt(t, f, smooth, theta), e, n/2)
+		s = sampled(t, smooth, memberAt(t, f, smooth, theta), e, n)
 		without := judge{want: all, unit: unit, detect: 0.05 * floats.Norm(all, 2), accuracy: whole.accuracy}
 		require.Less(t, without.largest(t, name, s.Mean, s.SE), 5.0, "%s without guards", name)
 	}

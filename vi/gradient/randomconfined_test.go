@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 	"pgregory.net/rapid"
 
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/programs"
 	"github.com/facetvi/facet/regions"
 	"github.com/facetvi/facet/vi/family"
@@ -129,7 +130,7 @@ func TestRandomConfinedGradient(t *testing.T) {
 	worst := 0.0
 	checks, err := strconv.Atoi(flag.Lookup("rapid.checks").Value.String())
 	require.NoError(t, err)
-	most := checks/10 + 1
+	most := checks/long.Few(20, 10) + 1
 	rapid.Check(t, func(t *rapid.T) {
 		p, d, rng := programs.Compiled(t, programs.Limits{Most: 2, Depth: 1, NoParams: true})
 		dim := d.Dim()

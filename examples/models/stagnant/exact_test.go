@@ -13,6 +13,7 @@ import (
 
 	"github.com/facetvi/facet/examples/models/exact"
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi"
 )
 
@@ -79,7 +80,7 @@ func TestFit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d, err := c.m.Compile()
 			require.NoError(t, err)
-			for seed := range uint64(3) {
+			for seed := range long.Few[uint64](1, 3) {
 				p, err := vi.Fit(context.Background(), d, vi.Settings{Seed: 1 + seed})
 				require.NoError(t, err)
 				e, err := p.LogEvidence()

@@ -91,21 +91,21 @@ func Estimate(t testing.TB, what string, want float64, got mc.Estimate, seen flo
 	require.LessOrEqual(t, math.Abs(got.Value-want), 5*got.SE+1e-9*math.Abs(want), "%s: %v, want %v", what, got, want)
 }
 
-// Draws is the number of draws of a test that has n with -tags long: a ninth of them without,
+// Draws is the number of draws of a test that has n with -exhaustive: a quarter of them with -tags long, a ninth without,
 // and a sixteenth with -short. Precision says what is still seen of an error.
 func Draws(n int) int {
 	coarse := coarser()
 	return n / (coarse * coarse)
 }
 
-// Precision is the error that a test with Draws detects: detect with -tags long, and as many times
+// Precision is the error that a test with Draws detects: detect with -exhaustive, and as many times
 // that as standard errors are larger.
 func Precision(detect float64) float64 { return float64(coarser()) * detect }
 
-// coarser is by what standard errors are larger than with -tags long.
+// coarser is by what standard errors are larger than with -exhaustive.
 func coarser() int {
 	if testing.Short() {
 		return 4
 	}
-	return long.Or(3, 1)
+	return long.Few(long.Or(3, 2), 1)
 }

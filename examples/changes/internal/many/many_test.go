@@ -134,7 +134,7 @@ func TestFindExact(t *testing.T) {
 // So are those of many series, of which one in ten changed from 5 to 9.
 func TestFindManyExact(t *testing.T) {
 	long.Skip(t)
-	n := 400
+	n := 200
 	if long.Exhaustive() {
 		n = 10_000
 	}
@@ -220,7 +220,7 @@ func TestFindErrors(t *testing.T) {
 }
 
 func BenchmarkFind(b *testing.B) {
-	sets, _ := planted(200, 100, rand.New(rand.NewPCG(1, 2)))
+	sets, _ := planted(long.Brief(20, 200), 100, rand.New(rand.NewPCG(1, 2)))
 	for b.Loop() {
 		for f := range Find(context.Background(), sets, Settings{Likelihood: series.Normal, Prior: 0.5, Vi: settings}) {
 			require.NoError(b, f.Err)

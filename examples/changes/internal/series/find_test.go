@@ -44,7 +44,7 @@ func TestExact(t *testing.T) {
 	coal, most := coalmining.Disasters[20:70], 2
 	flows := jump
 	if long.On() {
-		coal, flows, most = coalmining.Disasters, nile.Flow, 5
+		coal, flows, most = coalmining.Disasters, nile.Flow, long.Few(3, 5)
 	}
 	for name, c := range map[string]struct {
 		y     []float64
