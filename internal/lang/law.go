@@ -27,9 +27,6 @@ type Law struct {
 	// draw the value itself. Parameters at the edge of what their rule admits
 	// (a scale of 0, a probability of 1) are those that have been rounded.
 	rand func(p []float64, rng *rand.Rand) float64
-	// values stores draws from distributions with a transform in dst, before it is applied, or NaN where a few tries were in vain;
-	// nil for a loop over rand.
-	values func(dst []float64, p func(k int) []float64, rng *rand.Rand)
 
 	coordinate coordinate
 	tails      tails
@@ -46,8 +43,6 @@ type Law struct {
 type coordinate struct {
 	// start is a central value and a scale, about one standard deviation.
 	start func(p []float64) (center, scale float64)
-	// starts is start with rows of parameters, which takes less time; nil for a loop over it. It uses at, as long as p.
-	starts func(center, scale []float64, p [][]float64, at []float64)
 	// residual is the log density of e, where center + scale·e, as start has them,
 	// is the coordinate.
 	residual func(e float64, p []float64) float64
