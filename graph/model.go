@@ -18,7 +18,6 @@ import (
 type Model struct {
 	contents
 	names        map[string]nameable
-	free         []observed       // to be used by observations
 	past         earlier          // what Observed has found
 	within       Guard            // holds inside the open If blocks
 	undecided    []string         // names of guards that compare what is missing
@@ -30,16 +29,6 @@ type Model struct {
 	err          error
 	infinite     error // the error about a number that is not finite, if there is one
 	compiledOnce bool
-}
-
-// newObserved is one of many that are made at once.
-func (m *Model) newObserved() *observed {
-	if len(m.free) == 0 {
-		m.free = make([]observed, min(max(1, len(m.obs)/4), 64))
-	}
-	o := &m.free[0]
-	m.free = m.free[1:]
-	return o
 }
 
 // NewModel returns an empty model.
