@@ -51,7 +51,7 @@ func (m *Model) ObserveHMM(name string, h HMM, ys []float64) *Hidden {
 	if m.err != nil || !m.noConditions("ObserveHMM", "sample instead") || !m.takeName(anObservation, name) || !c.sized(h) {
 		return c
 	}
-	what := m.observationOf(name)
+	what := observationOf(name)
 	initial, moves := c.probabilities(h)
 	if m.err != nil {
 		return c

@@ -63,7 +63,7 @@ func (m *Model) Observe(name string, d Dist, x float64) {
 	}
 	o := observation{observed: &observed{name: name, as: d.of, where: m.within, place: m.here()}, value: x}
 	m.takeName(anObservation, name)
-	what := m.observationOf(name)
+	what := observationOf(name)
 	if !m.checkDist(d.of, what, m.within) {
 		return
 	}
