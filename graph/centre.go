@@ -64,12 +64,10 @@ func (d *Density) centre() (x centred, err error) {
 	if err := c.compile(nil); err != nil {
 		return x, err
 	}
-	w, i := &Density{compiled: c, data: d.data}, m.params-1
+	w := &Density{compiled: c, data: d.data}
+	list := w.Engine().List
 	w.Engine().Each(func(t int, of, _ []int) {
-		if !m.terms[t].prior {
-			return
-		}
-		if i++; slices.Contains(latents, i) {
+		if i := list[t].Of; slices.Contains(latents, i) {
 			c.centred[i] = slices.DeleteFunc(slices.Sorted(slices.Values(of)), func(j int) bool { return j == i })
 		}
 	})

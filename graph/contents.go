@@ -86,18 +86,9 @@ const (
 	observationTerm = "observation " // before its name
 )
 
-// priorOf is what the prior of a latent is.
-func priorOf(name string) string { return "prior of " + name }
-
-// observationOf is "observation name", the same text for each of a vector.
-func (m *contents) observationOf(name string) string {
-	if n := len(m.terms); n > 0 {
-		if t := &m.terms[n-1]; len(t.what) == len(observationTerm)+len(name) && t.observes() && t.what[len(observationTerm):] == name {
-			return t.what
-		}
-	}
-	return observationTerm + name
-}
+// priorOf is what the prior of a latent is, and observationOf what an observation is.
+func priorOf(name string) string       { return "prior of " + name }
+func observationOf(name string) string { return observationTerm + name }
 
 // snapshot is a model of its own with the contents of m, that does not change with it.
 func (m *contents) snapshot() *Model {

@@ -50,7 +50,7 @@ func (d *Density) Parents() [][]int {
 	for i := range parameters {
 		parameters[i] = d.m.latents[i].prior.Nodes()
 	}
-	return d.nodes.Latents(parameters, d.Dim())
+	return d.nodes.Latents(parameters)
 }
 
 // Constrain maps z, Dim unconstrained coordinates, to the values that the

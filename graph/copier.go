@@ -62,20 +62,12 @@ func (c *copier) copy(id ir.ID) ir.ID {
 func (c *copier) make(id ir.ID) ir.ID {
 	n, st := c.d.st.At(id), c.to.st
 	switch n.Kind {
-	case ir.Const:
-		return st.Constant(n.V)
 	case ir.Latent:
 		return st.Leaf(ir.Latent, int(n.A))
 	case ir.Data:
 		return st.Constant(c.d.data[n.A])
 	case ir.Sign:
 		return c.guard(int(n.A))
-	case ir.Sum:
-		out := st.Constant(n.V)
-		for _, t := range n.Terms {
-			out = st.Sum(1, out, t.Coef, c.copy(t.Atom))
-		}
-		return out
 	}
 	return st.Operation(n, c.copy)
 }

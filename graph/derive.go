@@ -15,8 +15,14 @@ func (d *Density) Engine() derive.Density {
 // newSource is what derived programs are made of.
 func (c *compiled) newSource() *derive.Source {
 	s := &derive.Source{Terms: derive.Terms{Nodes: &c.nodes, Arr: c.arr, Dim: len(c.names), Params: c.m.params}, Program: c.prog, Planes: c.planes(), Simple: c.copies()}
+	prior := c.m.params // parameters have none
 	for _, t := range c.m.terms {
-		s.List = append(s.List, derive.LogTerm{ID: t.id, Prior: t.prior})
+		of := -1
+		if t.prior {
+			of = prior
+			prior++
+		}
+		s.List = append(s.List, derive.LogTerm{ID: t.id, Of: of})
 	}
 	for _, l := range c.m.latents {
 		s.Shares, s.Discrete = append(s.Shares, l.prior.HasShares()), append(s.Discrete, l.discrete != nil)

@@ -51,7 +51,7 @@ func (m *Model) ObserveHMM(name string, h HMM, ys []float64) *Hidden {
 	if m.err != nil || !m.noConditions("ObserveHMM", "sample instead") || !m.takeName(anObservation, name) || !c.sized(h) {
 		return c
 	}
-	what := m.observationOf(name)
+	what := observationOf(name)
 	initial, moves := c.probabilities(h)
 	if m.err != nil {
 		return c
@@ -62,8 +62,7 @@ func (m *Model) ObserveHMM(name string, h HMM, ys []float64) *Hidden {
 	}
 	for t, y := range ys {
 		data := m.expr(m.st.Leaf(ir.Data, len(m.obs)))
-		o := observation{observed: m.newObserved(), value: y}
-		*o.observed = observed{name: name, where: m.within, place: m.here(), hidden: c, step: t}
+		o := observation{observed: &observed{name: name, where: m.within, place: m.here(), hidden: c, step: t}, value: y}
 		m.obs = append(m.obs, o)
 		dists := make([]lang.Dist, c.states)
 		for tuple := range dists {

@@ -130,7 +130,7 @@ func (m *contents) needsNoMissing(missing []bool) error {
 		if missing[i] {
 			continue
 		}
-		if err := check(o.place, m.observationOf(o.name), o.depends()...); err != nil {
+		if err := check(o.place, observationOf(o.name), o.depends()...); err != nil {
 			return err
 		}
 	}

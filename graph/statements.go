@@ -61,10 +61,9 @@ func (m *Model) Observe(name string, d Dist, x float64) {
 	if !m.outsidePlates("Observe") || !m.noConditions("Observe", "sample instead, and put what an outcome costs into the objective") {
 		return
 	}
-	o := observation{observed: m.newObserved(), value: x}
-	*o.observed = observed{name: name, as: d.of, where: m.within, place: m.here()}
+	o := observation{observed: &observed{name: name, as: d.of, where: m.within, place: m.here()}, value: x}
 	m.takeName(anObservation, name)
-	what := m.observationOf(name)
+	what := observationOf(name)
 	if !m.checkDist(d.of, what, m.within) {
 		return
 	}

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/facetvi/facet/internal/ir"
@@ -13,32 +12,57 @@ import (
 // value that they have on it, so that rounding decides nothing. On the edge itself Φ need have
 // none, as b·log b − a for b = 0: there its sign is that of its limit (see regions.Edge).
 
-// domain are the guards that hold where id has a value, as far as that is not everywhere.
-func (m *Maker) domain(id ir.ID) (gs []Guard) {
-	edges := m.st.Domain(id)
+// edges say where id has a value, as far as that is not everywhere and no part of its guard says so.
+func (m *Maker) edges(id ir.ID) (edges []ir.Edge) {
+	edges = m.st.Domain(id)
 	if len(edges) == 0 {
 		return nil
 	}
 	implied := m.st.Implied(id)
-	for _, d := range edges {
-		switch {
-		case m.failed():
-			return nil
-		case d.Of == implied && !d.Below:
-			continue
-		case m.ofParameters(d.Positive): // which have values where the program begins, and a fit that leaves them is told
-			continue
-		}
-		gs = append(gs, m.positiveThere(d.Positive))
-		if m.failed() {
-			m.program.Explain(fmt.Sprintf("; it is where %s begins to have a value", m.Format(d.Of, 4)))
-		}
-	}
-	return gs
+	return slices.DeleteFunc(edges, func(e ir.Edge) bool {
+		return e.Of == implied && !e.Below || m.ofParameters(e.Positive) // which have values where the program begins, and a fit that leaves them is told
+	})
 }
 
 // ofParameters reports whether a number depends on parameters and on no latent.
 func (m *Maker) ofParameters(id ir.ID) bool {
 	of := m.LatentsOf(id)
 	return len(of) > 0 && slices.Max(of) < m.program.Params()
+}
+
+// mostZeros are known on one plane.
+const mostZeros = 16
+
+// hasNoEdge reports whether the guard id > 0 changes at zeros of id alone.
+func (m *Maker) hasNoEdge(id ir.ID) bool {
+	if m.st.Like(id).Affine {
+		return true
+	}
+	if _, infinite := m.st.Pole(id); infinite || m.st.InfiniteInside(id) {
+		return false
+	}
+	edges := m.st.Domain(id)
+	return len(edges) == 0 || !slices.ContainsFunc(edges, func(e ir.Edge) bool { return e.Of != m.st.Implied(id) })
+}
+
+// knowZero notes that id is 0 on the planes of g, the guard id > 0, if it changes at
+// zeros of id alone: so that x² is 1 on x = 1.
+func (m *Maker) knowZero(g Guard, id ir.ID) {
+	s := m.st
+	if m.failed() {
+		return
+	}
+	planes, few := s.PlanesOf(g.Formula)
+	if !few || !m.hasNoEdge(id) {
+		return
+	}
+	for _, l := range planes {
+		known := s.Zeros.On(l)
+		if m.Arr.Curve(l) != nil || len(known) >= mostZeros || slices.Contains(known, id) {
+			continue
+		}
+		s.Own()
+		s.Zeros.Add(l, id)
+		m.recordZero(l, id)
+	}
 }

@@ -14,48 +14,47 @@ import (
 //	a polynomial of degree two that is a product  ─▶ its factors have one sign
 //	a function of one latent                      ─▶ where the latent is between its roots
 
-// positiveFactors is the guard id > 0 of a product of two factors.
-func (m *Maker) positiveFactors(id ir.ID) (g Guard, ok bool) {
+// factors is the claim id > 0 of a product of two factors.
+func (m *Maker) factors(id ir.ID) (x claim, ok bool) {
 	q, ok := m.st.Quadratic(id)
 	if !ok {
-		return g, false
+		return x, false
 	}
 	by, a, b, ok := q.Factors()
 	if !ok {
-		return g, false
+		return x, false
 	}
-	side := func(row []float64, sign float64) Guard {
-		c := ir.Combination{V: ir.Rounded{V: sign * row[0], Err: ir.FactorUlps * math.Abs(row[0])}}
+	factor := func(row []float64) ir.ID {
+		c := ir.Combination{V: ir.Rounded{V: row[0], Err: ir.FactorUlps * math.Abs(row[0])}}
 		for _, k := range q.Ascending() {
-			c.Add(ir.Rounded{V: sign * row[k], Err: ir.FactorUlps * math.Abs(row[k])}, q.Variables[k-1])
+			c.Add(ir.Rounded{V: row[k], Err: ir.FactorUlps * math.Abs(row[k])}, q.Variables[k-1])
 		}
-		return m.positiveThere(m.st.Node(c))
+		return m.st.Node(c)
 	}
-	by = math.Copysign(1, by)
-	return m.Or(m.And(side(a, 1), side(b, by)), m.And(side(a, -1), side(b, -by))), true
+	return oneSign(factor(a), factor(b), math.Copysign(1, by)), true
 }
 
-// positiveOnLine is the guard id > 0 of a function of one latent that has roots.
-func (m *Maker) positiveOnLine(id ir.ID) (g Guard, ok bool) {
+// onLine is the claim id > 0 of a function of one latent that has roots.
+func (m *Maker) onLine(id ir.ID) (on claim, ok bool) {
 	steps, err := m.st.Steps(id)
 	if err != nil {
-		return g, false
+		return on, false
 	}
 	latent := -1
 	for _, x := range steps {
 		if x.Kind == regions.Coordinate {
 			if latent >= 0 {
-				return g, false
+				return on, false
 			}
 			latent = x.A
 		}
 	}
 	curve := regions.NewCurve(steps)
 	if latent < m.program.Params() || curve.WhyNot(0) != "" {
-		return g, false
+		return on, false
 	}
 	if _, found := m.st.Pole(id); found {
-		return g, false
+		return on, false
 	}
 	b := curve.Bind(1)
 	holds := func(x float64) bool {
@@ -71,12 +70,12 @@ func (m *Maker) positiveOnLine(id ir.ID) (g Guard, ok bool) {
 	breaks := slices.Concat(roots, edges)
 	slices.Sort(breaks)
 	breaks = slices.Compact(breaks)
-	return m.positiveBetween(latent, breaks, func(x float64) ir.Truth {
+	return is(m.positiveBetween(latent, breaks, func(x float64) ir.Truth {
 		if !inside(x) {
 			return ir.Open
 		}
 		return ir.TruthOf(holds(x))
-	}), true
+	})), true
 }
 
 // positiveBetween is the guard that a latent is in the intervals between breaks in which at is always. Where it is open, the guard is

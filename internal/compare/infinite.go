@@ -2,7 +2,6 @@ package compare
 
 import (
 	"math"
-	"slices"
 
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/kernel"
@@ -71,47 +70,4 @@ func (m *Maker) finitePair(f kernel.Function, a, b ir.ID) ir.ID {
 		return sides(s.Sum(1, s.Unary(kernel.Square, other), -1, s.Constant(1)), math.Pow(2, v), math.Pow(0.5, v))
 	}
 	return s.Binary(f, a, b)
-}
-
-// valuesOf are the guards that a and b have values, if a − b, which is id, does not show all that their values depend on:
-// √y + 1 > √y is 1 > 0, where √y has a value.
-func (m *Maker) valuesOf(a, b, id ir.ID) (gs []Guard) {
-	if m.st.Like(a).Affine || m.st.Like(b).Affine {
-		return nil
-	}
-	of := m.st.Limited(b)
-	both := slices.DeleteFunc(m.st.Limited(a), func(id ir.ID) bool { return !slices.Contains(of, id) })
-	if len(both) == 0 {
-		return nil
-	}
-	for _, w := range m.ways(id) {
-		in := m.st.Limited(w.value)
-		if slices.ContainsFunc(both, func(id ir.ID) bool { return !slices.Contains(in, id) }) {
-			return []Guard{m.hasValue(a), m.hasValue(b)}
-		}
-	}
-	return nil
-}
-
-// hasValue is the guard that id has a value.
-func (m *Maker) hasValue(id ir.ID) Guard {
-	g := m.constant(false)
-	for _, w := range m.ways(id) {
-		g = m.Or(g, m.And(append(m.domain(w.value), Guard{Formula: w.where})...))
-	}
-	return g
-}
-
-// EqualNumbers is the guard a = b of values that change by branches alone, some of which are infinite or NaN.
-func (m *Maker) EqualNumbers(a, b ir.ID) Guard {
-	s, where := m.st, m.st.Constant(0)
-	for _, x := range m.ways(a) {
-		for _, y := range m.ways(b) {
-			v, _ := s.IsConst(x.value)
-			if w, _ := s.IsConst(y.value); v == w {
-				where = s.Or(where, s.And(x.where, y.where))
-			}
-		}
-	}
-	return Guard{Formula: where}
 }

@@ -1,8 +1,6 @@
 package compare
 
 import (
-	"slices"
-
 	"github.com/facetvi/facet/internal/ir"
 )
 
@@ -47,41 +45,4 @@ func (m *Maker) newKinked(x, y ir.ID, least bool) ir.ID {
 		}
 	}
 	return s.Sel(cond, then, otherwise)
-}
-
-// mostZeros are known on one plane.
-const mostZeros = 16
-
-// hasNoEdge reports whether the guard id > 0 changes at zeros of id alone.
-func (m *Maker) hasNoEdge(id ir.ID) bool {
-	if m.st.Like(id).Affine {
-		return true
-	}
-	if _, infinite := m.st.Pole(id); infinite || m.st.InfiniteInside(id) {
-		return false
-	}
-	edges := m.st.Domain(id)
-	return len(edges) == 0 || !slices.ContainsFunc(edges, func(e ir.Edge) bool { return e.Of != m.st.Implied(id) })
-}
-
-// knowZero notes that id is 0 on the planes of g, the guard id > 0, if it changes at
-// zeros of id alone: so that x² is 1 on x = 1.
-func (m *Maker) knowZero(g Guard, id ir.ID) {
-	s := m.st
-	if m.failed() {
-		return
-	}
-	planes, few := s.PlanesOf(g.Formula)
-	if !few || !m.hasNoEdge(id) {
-		return
-	}
-	for _, l := range planes {
-		known := s.Zeros.On(l)
-		if m.Arr.Curve(l) != nil || len(known) >= mostZeros || slices.Contains(known, id) {
-			continue
-		}
-		s.Own()
-		s.Zeros.Add(l, id)
-		m.recordZero(l, id)
-	}
 }

@@ -217,3 +217,51 @@ type Comparison struct {
 	in      *Maker
 	greater regions.Hyperplane // the comparison is greater > 0, as it was written
 }
+
+// A claim is what a comparison says in terms of simpler ones.
+type claim struct {
+	known    *Guard // or else
+	positive ir.ID  // by·positive > 0 where that has a value, or else
+	by       float64
+	parts    []claim // all of them hold, or any
+	any      bool
+}
+
+// positive is the claim by·id > 0 where id has a value, and is the claim that g holds.
+func positive(by float64, id ir.ID) claim { return claim{positive: id, by: by} }
+func is(g Guard) claim                    { return claim{known: &g} }
+
+func anyOf(parts ...claim) claim { return claim{parts: parts, any: true} }
+func allOf(parts ...claim) claim { return claim{parts: parts} }
+
+// oneSign is the claim a·by·b > 0.
+func oneSign(a, b ir.ID, by float64) claim {
+	return anyOf(allOf(positive(1, a), positive(by, b)), allOf(positive(-1, a), positive(-by, b)))
+}
+
+// A part is a coordinate of m.Arr with its coefficient.
+type part struct {
+	at int
+	x  ir.Rounded
+}
+
+// A Row is what the recorded row of a plate adds to the comparisons of its program: comparisons, each with a plane of its own, and what is 0 on
+// these planes.
+type Row struct {
+	Guards []Recorded
+	Zeros  []Zero
+}
+
+// A Recorded is a comparison with the sources of its numbers.
+type Recorded struct {
+	Comparison
+	Latents  []ir.ID // by coefficient
+	Coef     []ir.Argument
+	Constant ir.Argument
+}
+
+// A Zero is a node that is 0 on the plane of a comparison of the row.
+type Zero struct {
+	Guard int
+	ID    ir.ID
+}

@@ -12,32 +12,14 @@ func (m *Maker) Comparable(id ir.ID) ir.ID {
 	if !m.program.Depends() || !m.st.DependsOnData(id) {
 		return id
 	}
-	done := map[ir.ID]ir.ID{}
-	var of func(id ir.ID) ir.ID
-	of = func(id ir.ID) ir.ID {
-		return ir.Remembered(done, id, func() ir.ID {
-			switch n := m.st.At(id); n.Kind {
-			case ir.Const, ir.Latent, ir.Sign:
-				return id
-			case ir.Data:
-				m.program.Compares(int(n.A))
-				value := m.program.Observed(int(n.A)).V
-				if math.IsNaN(value) {
-					return id
-				}
-				return m.st.Constant(value)
-			case ir.Sum:
-				sum := m.st.Constant(n.V)
-				for _, t := range n.Terms {
-					sum = m.st.Sum(1, sum, t.Coef, of(t.Atom))
-				}
-				return sum
-			default:
-				return m.st.Operation(n, of)
-			}
-		})
-	}
-	return of(id)
+	return ir.NewRewriter(m.st, ir.Substitution{Data: func(i int) (x ir.ID, known bool) {
+		m.program.Compares(i)
+		value := m.program.Observed(i).V
+		if math.IsNaN(value) {
+			return x, false
+		}
+		return m.st.Constant(value), true
+	}}).Rewrite(id)
 }
 
 // positiveMissing is the guard id > 0 where id depends on what is missing. It is no plane: no term of log r depends on it.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/floats/scalar"
@@ -150,6 +151,26 @@ const (
 	flatSlope   = 1e-6
 	sameRoot    = 1e-5
 )
+
+// unsolvable is an error if plane l is a curve of which a part cannot be solved for any
+// latent.
+func (m *Maker) unsolvable(l int) error {
+	c := m.Arr.Curve(l)
+	if c == nil {
+		return nil
+	}
+	if slices.ContainsFunc(c.Pivots(), func(k int) bool { return c.Latents()[k] >= m.program.Params() }) {
+		return m.missed(l)
+	}
+	var why []string
+	for k, i := range c.Latents() {
+		if i < m.program.Params() {
+			continue
+		}
+		why = append(why, fmt.Sprintf("for %s: %s", m.program.Latent(int(i)).Name(), c.WhyNot(k)))
+	}
+	return fmt.Errorf("%s cannot be solved for any of its latents: %s", m.surface(l).Write("="), strings.Join(why, "; "))
+}
 
 // missed is an error if curve l, which can be solved for some of its latents, has a part
 // that cannot, as x = 1 of (x − 1)·(sin(x) + y) if that is not written as a product: on

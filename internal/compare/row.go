@@ -7,27 +7,6 @@ import (
 	"github.com/facetvi/facet/regions"
 )
 
-// A Row is what the recorded row of a plate adds to the comparisons of its program: comparisons, each with a plane of its own, and what is 0 on
-// these planes.
-type Row struct {
-	Guards []Recorded
-	Zeros  []Zero
-}
-
-// A Recorded is a comparison with the sources of its numbers.
-type Recorded struct {
-	Comparison
-	Latents  []ir.ID // by coefficient
-	Coef     []ir.Argument
-	Constant ir.Argument
-}
-
-// A Zero is a node that is 0 on the plane of a comparison of the row.
-type Zero struct {
-	Guard int
-	ID    ir.ID
-}
-
 // newRecorded is a comparison of the sum of parts and c with 0; nil if it may differ by row in more than numbers.
 func (m *Maker) newRecorded(parts []part, c ir.Rounded) *Recorded {
 	if m.Row == nil || slices.ContainsFunc(parts, func(p part) bool { return p.at >= AnyDim }) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/truncnorm"
-	"github.com/facetvi/facet/regions"
 )
 
 // Steps are the values of a discrete latent, ascending, and the cuts of its coordinate between them: Values[j] is from Cuts[j−1],
@@ -41,16 +40,6 @@ func (k *Steps) Within(j int, u float64) float64 {
 	return truncnorm.Inside(truncnorm.Quantile(u, lo, hi), lo, hi)
 }
 
-// Beyond is the guard that latent i, which is discrete, is beyond its cut j.
-func (m *Maker) Beyond(i, j int) Guard {
-	k := m.program.Latent(i).Steps()
-	if k.Moving != nil {
-		return m.Positive(k.Moving[j])
-	}
-	cut := k.Cuts[j]
-	return m.halfSpace(regions.Hyperplane{Index: []int{i}, Coef: []float64{1}, Const: -cut}, regions.Rounding{}, nil)
-}
-
 // OfDiscrete is coef·k + v, if id is that, with the number of the discrete latent k.
 func (m *Maker) OfDiscrete(id ir.ID) (c ir.Combination, i int, ok bool) {
 	if len(m.discrete) == 0 {
@@ -66,25 +55,6 @@ func (m *Maker) OfDiscrete(id ir.ID) (c ir.Combination, i int, ok bool) {
 		c = m.st.Combination(id)
 	}
 	return c, i, ok
-}
-
-// positiveDiscrete is the guard coef·k + v > 0 for discrete latent i: k is on one side of a cut.
-// Equal, up to rounding, is not positive.
-func (m *Maker) positiveDiscrete(c ir.Combination, i int) Guard {
-	k, coef := m.program.Latent(i).Steps(), c.Coef(0)
-	holds := func(x float64) bool {
-		y := coef.V*x + c.V.V
-		return y > coef.Err*math.Abs(x)+c.V.Err+0x1p-51*(math.Abs(coef.V*x)+math.Abs(c.V.V))
-	}
-	rises := coef.V > 0
-	j := sort.Search(len(k.Values), func(j int) bool { return holds(k.Values[j]) == rises })
-	switch {
-	case j == 0 || j == len(k.Values):
-		return m.constant((j == 0) == rises)
-	case rises:
-		return m.Beyond(i, j-1)
-	}
-	return m.Not(m.Beyond(i, j-1))
 }
 
 // Stepped reports whether id changes by branches alone.

@@ -17,50 +17,6 @@ const (
 	mostCurves = 1 << 8
 )
 
-// lifted is the guard id > 0 where id depends on branches.
-func (m *Maker) lifted(id ir.ID) Guard {
-	m.st.Rec.Spoil()
-	if known, ok := m.known.lifts[id]; ok {
-		return Guard{Formula: known}
-	}
-	var guards []Guard
-	var where []ir.ID // by guard
-	curves := 0
-	for _, w := range m.ways(id) {
-		g := m.Positive(w.value)
-		if m.failed() {
-			break
-		}
-		value := g.Formula
-		at := slices.IndexFunc(guards, func(o Guard) bool { return o.Formula == value })
-		if at >= 0 {
-			where[at] = m.st.Or(where[at], w.where)
-			continue
-		}
-		guards, where = append(guards, g), append(where, w.where)
-		if side, ok := Side(&m.st.Nodes, g.Formula); ok && m.Arr.Curve(side.Plane) != nil {
-			curves++
-		}
-		if curves > mostCurves {
-			m.tooManyWays(id, fmt.Sprintf("%d curves", mostCurves))
-			break
-		}
-	}
-	switch {
-	case m.failed():
-		return m.constant(false)
-	case len(guards) == 1:
-		m.known.lifts[id] = guards[0].Formula
-		return guards[0]
-	}
-	for k, at := range where {
-		guards[k] = m.Both(Guard{Formula: at}, guards[k])
-	}
-	either := m.Or(guards...)
-	m.known.lifts[id] = either.Formula
-	return either
-}
-
 // Values are those that branches make of id. Without branches it is one.
 func (m *Maker) Values(id ir.ID) (values []ir.ID) {
 	for _, w := range m.ways(id) {
@@ -78,6 +34,20 @@ func (m *Maker) Where(id ir.ID, v float64) ir.ID {
 		}
 	}
 	return where
+}
+
+// EqualNumbers is the guard a = b of values that change by branches alone, some of which are infinite or NaN.
+func (m *Maker) EqualNumbers(a, b ir.ID) Guard {
+	s, where := m.st, m.st.Constant(0)
+	for _, x := range m.ways(a) {
+		for _, y := range m.ways(b) {
+			v, _ := s.IsConst(x.value)
+			if w, _ := s.IsConst(y.value); v == w {
+				where = s.Or(where, s.And(x.where, y.where))
+			}
+		}
+	}
+	return Guard{Formula: where}
 }
 
 // ways are those of id: all values that it has. Without branches it is one.

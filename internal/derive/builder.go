@@ -132,7 +132,7 @@ func (b *Builder) Jump(l int, sub ir.Substitution) ir.ID {
 			if k == l {
 				return b.Always(holds), true
 			}
-			return sub.SignAt(k)
+			return sub.At(ir.Node{Kind: ir.Sign, A: ir.ID(k)})
 		}
 		w := ir.NewRewriter(b.Store, forced)
 		w.Fixed, w.Smooth, w.Pole = fixed, smooth, b.poleOn(l, holds)
@@ -199,14 +199,10 @@ func (b *Builder) marked(how []uint8, l int, sub ir.Substitution, ways uint8) (t
 		}
 		at := known
 		switch n := b.Store.At(id); {
-		case n.Kind == ir.Latent:
-			if _, ok := sub.LatentAt(int(n.A)); ok {
-				at |= bySub
-			}
 		case n.Kind == ir.Sign && int(n.A) == l:
 			at |= bySign
-		case n.Kind == ir.Sign:
-			if _, ok := sub.SignAt(int(n.A)); ok {
+		case n.Kind == ir.Latent || n.Kind == ir.Sign:
+			if _, ok := sub.At(n); ok {
 				at |= bySub
 			}
 		default:

@@ -36,10 +36,10 @@ type Terms struct {
 	List        []LogTerm
 }
 
-// A LogTerm is a term of log r, perhaps the prior of the next latent after the parameters.
+// A LogTerm is a term of log r: the prior of latent Of, or −1.
 type LogTerm struct {
-	ID    ir.ID
-	Prior bool
+	ID ir.ID
+	Of int
 }
 
 // A Required is a formula that holds wherever a density is not 0, and the planes that it depends on.
@@ -84,7 +84,7 @@ func (d Density) Likelihood() (*lower.Program, error) {
 	return Cached(d, key{}, func() (*lower.Program, error) {
 		var terms []ir.Term
 		for _, t := range d.List {
-			if !t.Prior {
+			if t.Of < 0 {
 				terms = append(terms, ir.Term{Atom: t.ID, Coef: 1})
 			}
 		}

@@ -106,7 +106,7 @@ func (s *Sums) terms() (byForm [][]ir.Term, ok bool) {
 	out := &s.prog.Outs[0]
 	var priors []ir.Term
 	for _, t := range s.of.List {
-		if t.Prior {
+		if t.Of >= 0 {
 			priors = append(priors, ir.Term{Atom: t.ID, Coef: 1})
 		}
 	}

@@ -94,13 +94,8 @@ func (x Terms) meetings(is []bool) (m meetings, ok bool) {
 		}
 		return list
 	})
-	prior := x.Params - 1 // parameters have none
 	ok = x.Each(func(t int, latents, planes []int) {
-		of := -1
-		if x.List[t].Prior {
-			prior++
-			of = prior
-		}
+		of := x.List[t].Of
 		for _, i := range latents {
 			is[i] = is[i] && of == i
 		}
@@ -139,15 +134,13 @@ func (m *meetings) add(met, planes []int) {
 // Compared reports of each latent whether it has a prior of its own and else is used in guards alone: with all signs given, log r is its prior's log
 // density plus what does not depend on it. None is if that takes too long to see.
 func (x Terms) Compared() []bool {
-	is, prior := make([]bool, x.Dim), x.Params-1
+	is := make([]bool, x.Dim)
 	for i := x.Params; i < x.Dim; i++ {
 		is[i] = true
 	}
 	few := x.Each(func(t int, latents, planes []int) {
-		of := -1
-		if x.List[t].Prior {
-			prior++
-			of = prior
+		of := x.List[t].Of
+		if of >= 0 {
 			is[of] = is[of] && len(planes) == 0
 		}
 		for _, i := range latents {

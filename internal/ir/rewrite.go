@@ -2,24 +2,27 @@ package ir
 
 import "github.com/facetvi/facet/internal/kernel"
 
-// A Substitution says what takes the place of latents and signs. Each function
-// is asked for the ones that occur, and returns false to keep one.
+// A Substitution says what takes the place of latents, signs and observations. Each function
+// is asked for the ones that occur, and returns false to keep one; nil keeps all.
 type Substitution struct {
-	Latent, Sign func(number int) (ID, bool)
+	Latent, Sign, Data func(number int) (ID, bool)
 }
 
-func (s Substitution) LatentAt(i int) (x ID, ok bool) {
-	if s.Latent == nil {
+// At is what takes the place of a leaf.
+func (s Substitution) At(n Node) (x ID, ok bool) {
+	var of func(number int) (ID, bool)
+	switch n.Kind {
+	case Latent:
+		of = s.Latent
+	case Sign:
+		of = s.Sign
+	case Data:
+		of = s.Data
+	}
+	if of == nil {
 		return x, false
 	}
-	return s.Latent(i)
-}
-
-func (s Substitution) SignAt(l int) (formula ID, ok bool) {
-	if s.Sign == nil {
-		return formula, false
-	}
-	return s.Sign(l)
+	return of(int(n.A))
 }
 
 // NewRewriter returns a rewriter that makes sub.
@@ -60,13 +63,9 @@ func (w *Rewriter) rebuild(id ID) ID {
 	s := w.st
 	n := s.At(id)
 	switch n.Kind {
-	case Latent:
-		if x, ok := w.sub.LatentAt(int(n.A)); ok {
+	case Latent, Sign, Data:
+		if x, ok := w.sub.At(n); ok {
 			return x
-		}
-	case Sign:
-		if g, ok := w.sub.SignAt(int(n.A)); ok {
-			return g
 		}
 	case Sum:
 		return w.sum(id, n)

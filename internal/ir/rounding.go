@@ -256,14 +256,22 @@ func underflow(v, x, y float64) float64 {
 // written is the number v of a program. It stands for some number that rounds to v, such as
 // 1/10 where v is 0.1: so 0.1 + 0.2 is 0.3, and still no two numbers are one, for it is off by less than half of what v is apart from the
 // next number. Whole numbers and multiples of 1/1024 stand for themselves, and very large ones for the shortest decimal that rounds to them.
+// So do powers of two, for which that may be further above than half of what they are apart from the number below: that one has what is left.
 func written(v float64) Rounded {
-	switch {
-	case isWhole(1024*v) || math.IsInf(v, 0) || math.IsNaN(v):
+	const mantissa = 1<<52 - 1
+	if isWhole(1024*v) || math.IsInf(v, 0) || math.IsNaN(v) {
 		return Rounded{V: v}
-	case math.Abs(v) >= 1<<53:
-		return Rounded{V: v, Err: decimalError(v)}
 	}
-	return Rounded{V: v, Err: max(0, (0.5-0x1p-30)*math.Abs(v-math.Nextafter(v, 0))-0x1p-1065)}
+	less := func(err float64) float64 { return (1-0x1p-29)*err - 0x1p-1065 }
+	bits, below := math.Float64bits(v)&mantissa, math.Abs(v-math.Nextafter(v, 0))
+	err := less(below / 2)
+	if bits == 0 || math.Abs(v) >= 1<<53 {
+		err = decimalError(v)
+	}
+	if bits == mantissa && math.Abs(v) < math.MaxFloat64 {
+		err = min(err, less(below-decimalError(v+math.Copysign(below, v))))
+	}
+	return Rounded{V: v, Err: max(0, err)}
 }
 
 // WrittenAs is written of a number that may have been computed, or have a source.

@@ -57,3 +57,22 @@ func TestErrorsAreBounds(t *testing.T) {
 		}
 	})
 }
+
+// A power of two is within its error of the shortest decimal that rounds to it, and is neither of its neighbours.
+func TestPowersOfTwoAreWritten(t *testing.T) {
+	written(math.MaxFloat64)
+	for k := -1000; k < 1023; k++ {
+		v := math.Ldexp(1, k)
+		x := written(v)
+		if !isWhole(1024 * v) {
+			off := new(big.Rat).Sub(decimal(v), new(big.Rat).SetFloat64(v))
+			require.LessOrEqual(t, off.Abs(off).Cmp(new(big.Rat).SetFloat64(x.Err)), 0, v)
+		}
+		for _, to := range []float64{0, math.Inf(1)} {
+			for _, sign := range []float64{1, -1} {
+				next := written(sign * math.Nextafter(v, to))
+				require.NotZero(t, written(sign*v).plus(next.Negated()).V, next)
+			}
+		}
+	}
+}

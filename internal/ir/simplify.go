@@ -238,6 +238,14 @@ func (s *Store) Pow(a, b ID) ID {
 // for its own.
 func (s *Store) Operation(n Node, of func(ID) ID) ID {
 	switch n.Kind {
+	case Const:
+		return s.Constant(n.V)
+	case Sum:
+		sum := s.Constant(n.V)
+		for _, t := range n.Terms {
+			sum = s.Sum(1, sum, t.Coef, of(t.Atom))
+		}
+		return sum
 	case Unary:
 		return s.Unary(n.Fn, of(n.A))
 	case Binary:

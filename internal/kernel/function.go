@@ -145,18 +145,6 @@ func (f Function) Inverse(y float64) (x [2]float64, roots int) {
 	}
 }
 
-// Inverses writes the first x with f(x) = y to dst, of a function that can be inverted.
-func (f Function) Inverses(dst, y []float64) {
-	e := &functions[f]
-	if e.inverses != nil {
-		e.inverses(dst, y)
-		return
-	}
-	for i, y := range y {
-		dst[i] = e.inverse(y)
-	}
-}
-
 // Increasing reports whether f is strictly increasing wherever it has a value.
 func (f Function) Increasing() bool {
 	e := &functions[f]
@@ -188,9 +176,7 @@ type function struct {
 	diff []derivative
 	// inverse is the x with f(x) = y, NaN where there is none; nil for even functions, of which it is the root ≥ 0, and others.
 	inverse func(y float64) float64
-	// inverses fills out with the inverse of each y; nil for a loop over it.
-	inverses func(out, y []float64)
-	even     bool // f(−x) = f(x), and f increases from 0 on
+	even    bool // f(−x) = f(x), and f increases from 0 on
 	// loop fills out with f(a) or f(a, b); nil where a loop over the value is as fast.
 	loop func(out, a, b []float64)
 	// slopeLoop fills out with g·f′(x), and 0 where g is 0, given also y = f(x); nil for a loop over slope.
@@ -251,7 +237,7 @@ var functions = [...]function{
 
 	Stirling:     {name: "stirling", unary: stirling, slope: stirlingSlope},
 	GammaRatio:   {name: "gammaratio", unary: gammaRatio, slope: gammaRatioSlope},
-	Ramp:         {name: "ramp", unary: ramp, slope: rampSlope, inverse: rampInverse, inverses: rampInverses, loop: rampLoop, slopeLoop: rampSlopes},
+	Ramp:         {name: "ramp", unary: ramp, slope: rampSlope, inverse: rampInverse, loop: rampLoop, slopeLoop: rampSlopes},
 	LogRampSlope: {name: "logrampslope", unary: logRampSlope, slope: logRampSlopeSlope, loop: logRampSlopeLoop, slopeLoop: logRampSlopeSlopes},
 	LogTail:      {name: "logtail", unary: logTail, slope: logTailSlope},
 

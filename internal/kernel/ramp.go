@@ -50,28 +50,6 @@ func rampInverse(y float64) float64 {
 	return rampAt(v, y, log)
 }
 
-// rampInverses is rampInverse of each; out may be y.
-func rampInverses(out, y []float64) {
-	var logs, v, logsV [64]float64
-	for len(y) > 0 {
-		n := min(len(y), len(v))
-		vec.Log(logs[:n], y[:n])
-		for i, log := range logs[:n] {
-			v[i] = roughPole(y[i], log)
-		}
-		for range 2 {
-			vec.Log(logsV[:n], v[:n])
-			for i, log := range logs[:n] {
-				v[i] = nearerPole(v[i], log, logsV[i])
-			}
-		}
-		for i, log := range logs[:n] {
-			out[i] = rampAt(v[i], y[i], log)
-		}
-		out, y = out[n:], y[n:]
-	}
-}
-
 // roughPole is about v, given y and its logarithm.
 func roughPole(y, log float64) float64 {
 	switch c := -2 * log; { // v + log v
@@ -117,21 +95,6 @@ func logRampSlopeLoop(out, x, _ []float64) {
 		vec.Mul(y, y, y)
 		vec.Affine(y, y, -0.5, 0)
 		out, x = out[n:], x[n:]
-	}
-}
-
-// OverRampSlope divides dst by f′(x).
-func OverRampSlope(dst, x []float64) {
-	var logs, inverses [64]float64
-	for len(x) > 0 {
-		n := min(len(x), len(logs))
-		by := logs[:n]
-		vec.Poles(by, inverses[:n], x[:n])
-		vec.Mul(by, by, by)
-		vec.Affine(by, by, 0.5, 0)
-		vec.Exp(by, by)
-		vec.Mul(dst[:n], dst[:n], by)
-		dst, x = dst[n:], x[n:]
 	}
 }
 

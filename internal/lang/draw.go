@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/stat/distuv"
-
-	"github.com/facetvi/facet/internal/ir"
 )
 
 // Draw is a draw from d with the given parameters: in the unconstrained
@@ -42,14 +40,8 @@ func (d Dist) excludes(p []float64) bool {
 
 // draws is draw for each number of dst, with the parameters p.
 func (d Dist) draws(dst []float64, p func(k int) []float64, rng *rand.Rand) {
-	if d.law.values != nil {
-		d.law.values(dst, p, rng)
-		d.Support().unmap(dst)
-	}
 	for k := range dst {
-		if d.law.values == nil || !ir.IsFinite(dst[k]) || d.excludes(p(k)) {
-			dst[k] = d.Draw(p(k), rng)
-		}
+		dst[k] = d.Draw(p(k), rng)
 	}
 }
 

@@ -22,17 +22,11 @@ type Law struct {
 	upTo func(f Law, most float64) *Law
 	// logProb is the log density at x, inside the support.
 	logProb func(x Expr, p []Expr) Expr
-	// change, if there is one, is the log density at the data x less that at the
-	// data from: sums of functions of data times functions of parameters.
-	change func(x, from Expr, p []Expr) Expr
 	// rand draws from the distribution. A law whose latents are transformed
 	// draws the unconstrained coordinate, where nothing underflows; the others
 	// draw the value itself. Parameters at the edge of what their rule admits
 	// (a scale of 0, a probability of 1) are those that have been rounded.
 	rand func(p []float64, rng *rand.Rand) float64
-	// values stores draws from distributions with a transform in dst, before it is applied, or NaN where a few tries were in vain;
-	// nil for a loop over rand.
-	values func(dst []float64, p func(k int) []float64, rng *rand.Rand)
 
 	coordinate coordinate
 	tails      tails
@@ -49,8 +43,6 @@ type Law struct {
 type coordinate struct {
 	// start is a central value and a scale, about one standard deviation.
 	start func(p []float64) (center, scale float64)
-	// starts is start with rows of parameters, which takes less time; nil for a loop over it. It uses at, as long as p.
-	starts func(center, scale []float64, p [][]float64, at []float64)
 	// residual is the log density of e, where center + scale·e, as start has them,
 	// is the coordinate.
 	residual func(e float64, p []float64) float64

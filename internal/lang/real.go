@@ -15,11 +15,7 @@ var Normal = &Law{
 	logProb: func(x Expr, p []Expr) Expr { return normalLogProb(x, p[0], p[1]) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*rng.NormFloat64() },
 	coordinate: coordinate{
-		start: func(p []float64) (center, scale float64) { return p[0], p[1] },
-		starts: func(center, scale []float64, p [][]float64, _ []float64) {
-			copy(center, p[0])
-			copy(scale, p[1])
-		},
+		start:    func(p []float64) (center, scale float64) { return p[0], p[1] },
 		residual: normalResidual, shares: &normalShares, light: true,
 	},
 	tails: tails{

@@ -45,7 +45,7 @@ var (
 func (d Dist) InNumbers(term ir.ID) residuals.Prior {
 	f := d.law
 	p := residuals.Prior{
-		Law: f.name, Normal: f == Normal || f == LogNormal, Start: f.coordinate.start, Starts: f.coordinate.starts, LogProb: f.coordinate.residual, Term: term, Shares: f.coordinate.shares,
+		Law: f.name, Normal: f == Normal || f == LogNormal, Start: f.coordinate.start, LogProb: f.coordinate.residual, Term: term, Shares: f.coordinate.shares,
 		Draw: d.draws, Excludes: make([]func(float64) bool, len(d.params)),
 	}
 	for j, x := range d.params {

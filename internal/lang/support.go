@@ -52,10 +52,7 @@ type transform struct {
 	value   func(s Support, u float64) float64 // forward of a number, in a tenth of the time
 	logJac  func(s Support, u Expr) Expr       // log f′(u)
 	slope   func(s Support, u float64) float64 // f′(u)
-	over    func(s Support, dst, u []float64)  // divides dst by the slope at each u; nil for a loop over it
 	inverse func(s Support, x float64) float64 // NaN or infinite outside the open support
-	// inverses is the inverse of each x in place; nil for a loop over it.
-	inverses func(s Support, x []float64)
 	// Coordinates in place of −∞ and ∞, where f is finite.
 	least, greatest float64
 }
@@ -105,28 +102,6 @@ var scaledLogisticMap = transform{
 	slope:   func(s Support, u float64) float64 { return (s.hi - s.lo) * kernel.Sigmoid.Slope(u, 0) },
 	inverse: func(s Support, x float64) float64 { return math.Log(x-s.lo) - math.Log(s.hi-x) },
 	least:   -744, greatest: 744,
-}
-
-// unmap is the inverse of each x in place.
-func (s Support) unmap(x []float64) {
-	if s.inverses != nil {
-		s.inverses(s, x)
-		return
-	}
-	for k, v := range x {
-		x[k] = s.inverse(s, v)
-	}
-}
-
-// overSlopes divides dst by the slope at each u.
-func (s Support) overSlopes(dst, u []float64) {
-	if s.over != nil {
-		s.over(s, dst, u)
-		return
-	}
-	for k, u := range u {
-		dst[k] /= s.slope(s, u)
-	}
 }
 
 // Contains reports whether x is a value.

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/kernel"
 	"github.com/facetvi/facet/internal/residuals"
 	"github.com/facetvi/facet/internal/truncnorm"
-	"github.com/facetvi/facet/internal/vec"
 )
 
 // Truncated is the distribution of an X with distribution d, given that lo ≤ X ≤ hi.
@@ -40,10 +38,7 @@ func truncated(of Dist) *Law {
 	if of.law.coordinate.shares != nil { // a quantile costs as much as a few draws
 		t.tries = 6
 	}
-	if of.law.coordinate.shares != nil || of.law.coordinate.start != nil && of.law.supportAt == nil {
-		f.values = t.values
-	}
-	f.rand, f.coordinate.start, f.coordinate.starts = t.rand, t.start, t.starts
+	f.rand, f.coordinate.start = t.rand, t.start
 	return f
 }
 
@@ -85,25 +80,13 @@ func (t truncation) supportAt(p []Expr) Support {
 	return t.in(p).Support().cut(p[0].constValue(), p[1].constValue(), t.unit)
 }
 
-// values is that of a law: its supports are those of the first draw.
-func (t truncation) values(dst []float64, p func(k int) []float64, rng *rand.Rand) {
-	c := newCut(t.of, p(0), t.of.coordinate.shares, t.unit)
-	for k := range dst {
-		of := p(k)[2:]
-		if dst[k] = c.value(of, t.tries, rng); c.shares != nil && math.IsNaN(dst[k]) {
-			c.locate(of)
-			dst[k] = c.quantile(unitRand(rng))
-		}
-	}
-}
-
 func (t truncation) rand(p []float64, rng *rand.Rand) float64 {
-	if t.law.values != nil {
-		c := newCut(t.of, p, t.of.coordinate.shares, t.unit)
+	if shares := t.of.coordinate.shares; shares != nil || t.of.coordinate.start != nil && t.of.supportAt == nil {
+		c := newCut(t.of, p, shares, t.unit)
 		if u := c.s.inverse(c.s, c.value(p[2:], t.tries, rng)); ir.IsFinite(u) {
 			return u
 		}
-		if c.shares != nil {
+		if shares != nil {
 			if u := c.s.inverse(c.s, c.quantile(unitRand(rng))); ir.IsFinite(u) {
 				return u
 			}
@@ -114,44 +97,17 @@ func (t truncation) rand(p []float64, rng *rand.Rand) float64 {
 }
 
 func (t truncation) start(p []float64) (center, scale float64) {
-	rows, one := make([][]float64, len(p)), make([]float64, 2)
-	for j := range p {
-		rows[j] = p[j : j+1]
+	c := newCut(t.of, p, cmp.Or(t.of.coordinate.shares, &logisticShares), t.unit)
+	if c.s.lo == c.all.lo && c.s.hi == c.all.hi {
+		return c.center, c.scale
 	}
-	t.starts(one[:1], one[1:], rows, slices.Clone(p))
-	return one[0], one[1]
-}
-
-// starts is that of a law: its supports are those of the first row.
-func (t truncation) starts(center, scale []float64, p [][]float64, at []float64) {
-	column := func(k int) []float64 {
-		for j, row := range p {
-			at[j] = row[k]
-		}
-		return at
+	middle, scale := c.middle()
+	center = c.s.inverse(c.s, middle)
+	if scale /= c.s.slope(c.s, center); scale > 0 && ir.IsFinite(center/scale) {
+		return center, scale
 	}
-	c := newCut(t.of, column(0), cmp.Or(t.of.coordinate.shares, &logisticShares), t.unit)
-	whole := c.s.lo == c.all.lo && c.s.hi == c.all.hi
-	if t.of.coordinate.starts != nil {
-		t.of.coordinate.starts(center, scale, p[2:], at[2:])
-	} else {
-		for k := range center {
-			center[k], scale[k] = t.of.coordinate.start(column(k)[2:])
-		}
-	}
-	if whole {
-		return
-	}
-	c.middles(center, scale)
-	c.s.unmap(center)
-	c.s.overSlopes(scale, center)
-	for k, u := range center {
-		if !(scale[k] > 0 && ir.IsFinite(u/scale[k])) {
-			c.locate(column(k)[2:])
-			low, high := c.s.inverse(c.s, c.quantile(0.1587)), c.s.inverse(c.s, c.quantile(0.8413))
-			center[k], scale[k] = low+0.5*(high-low), 0.5*(high-low)
-		}
-	}
+	low, high := c.s.inverse(c.s, c.quantile(0.1587)), c.s.inverse(c.s, c.quantile(0.8413))
+	return low + 0.5*(high-low), 0.5 * (high - low)
 }
 
 const rootTwoPi = 2.5066282746310002
@@ -206,7 +162,8 @@ func newCut(of *Law, p []float64, shares *residuals.Shares, unit float64) cut {
 	}
 	c.s = c.all.cut(p[0], p[1], unit)
 	c.from, c.to = c.all.inverse(c.all, c.s.lo), c.all.inverse(c.all, c.s.hi)
-	c.locate(p[2:])
+	c.center, c.scale = of.coordinate.start(p[2:])
+	c.lo, c.hi = (c.from-c.center)/c.scale, (c.to-c.center)/c.scale
 	return c
 }
 
@@ -224,39 +181,15 @@ func (c *cut) value(p []float64, tries int, rng *rand.Rand) float64 {
 	return math.NaN()
 }
 
-// locate moves the cut to other parameters of the law.
-func (c *cut) locate(p []float64) {
-	c.center, c.scale = c.of.coordinate.start(p)
-	c.lo, c.hi = (c.from-c.center)/c.scale, (c.to-c.center)/c.scale
-}
-
-// middles replaces the centers and scales of laws before by about their medians after, as if residuals were logistic, and what the standard
-// deviation of a coordinate with slope 1 there is.
-func (c *cut) middles(center, scale []float64) {
-	var lo, hi, part [64]float64
-	for len(center) > 0 {
-		n := min(len(center), len(part))
-		for k, m := range center[:n] {
-			by := logisticSD / -math.Abs(scale[k])
-			lo[k], hi[k] = by*math.Abs(c.from-m), by*math.Abs(c.to-m)
-		}
-		vec.Exp(lo[:n], lo[:n])
-		vec.Exp(hi[:n], hi[:n])
-		for k, m := range center[:n] {
-			below, above, toBelow, toAbove, times := logisticTails(lo[k], hi[k], c.from > m, c.to > m)
-			mass, upTo, rest := max(toBelow-below, above-toAbove), below+toBelow, above+toAbove // of twice as much
-			part[k], lo[k] = upTo/rest, 4*mass*times/(rootTwoPi*logisticSD*upTo*rest)
-		}
-		vec.Log(part[:n], part[:n])
-		for k, log := range part[:n] {
-			center[k] += scale[k] * log * (1 / logisticSD)
-			if scale[k] *= lo[k]; c.all.fn != kernel.None {
-				scale[k] *= c.all.slope(c.all, center[k])
-				center[k] = c.all.value(c.all, center[k])
-			}
-		}
-		center, scale = center[n:], scale[n:]
-	}
+// middle is about the median, as if residuals were logistic, and what the standard deviation of a coordinate with slope 1 there is.
+func (c *cut) middle() (median, scale float64) {
+	by := logisticSD / -math.Abs(c.scale)
+	lo, hi := math.Exp(by*math.Abs(c.from-c.center)), math.Exp(by*math.Abs(c.to-c.center))
+	below, above, toBelow, toAbove, times := logisticTails(lo, hi, c.from > c.center, c.to > c.center)
+	mass, upTo, rest := max(toBelow-below, above-toAbove), below+toBelow, above+toAbove // of twice as much
+	u := c.center + c.scale*math.Log(upTo/rest)/logisticSD
+	scale = c.scale * 4 * mass * times / (rootTwoPi * logisticSD * upTo * rest)
+	return c.all.value(c.all, u), scale * c.all.slope(c.all, u)
 }
 
 // logisticTails are the shares of a logistic distribution below and above two numbers, times the last result, given for each
@@ -363,15 +296,6 @@ var rampMap = transform{
 		u, _ := kernel.Ramp.Inverse((x - s.lo) / s.unit)
 		return u[0]
 	},
-	over: func(s Support, dst, u []float64) {
-		kernel.OverRampSlope(dst, u)
-		vec.Affine(dst, dst, 1/s.unit, 0)
-	},
-	inverses: func(s Support, x []float64) {
-		vec.Affine(x, x, 1, -s.lo)
-		vec.Affine(x, x, 1/s.unit, 0)
-		kernel.Ramp.Inverses(x, x)
-	},
 	least: -37, greatest: 1e300,
 }
 
@@ -392,7 +316,7 @@ func (t transform) reflected() transform {
 		s.lo = -s.hi
 		return s
 	}
-	r := transform{
+	return transform{
 		fn:      t.fn,
 		forward: func(s Support, u Expr) Expr { return Neg(t.forward(mirrored(s), Neg(u))) },
 		value:   func(s Support, u float64) float64 { return -t.value(mirrored(s), -u) },
@@ -401,19 +325,4 @@ func (t transform) reflected() transform {
 		inverse: func(s Support, x float64) float64 { return -t.inverse(mirrored(s), -x) },
 		least:   -t.greatest, greatest: -t.least,
 	}
-	if t.over != nil {
-		r.over = func(s Support, dst, u []float64) {
-			vec.Affine(u, u, -1, 0)
-			t.over(mirrored(s), dst, u)
-			vec.Affine(u, u, -1, 0)
-		}
-	}
-	if t.inverses != nil {
-		r.inverses = func(s Support, x []float64) {
-			vec.Affine(x, x, -1, 0)
-			t.inverses(mirrored(s), x)
-			vec.Affine(x, x, -1, 0)
-		}
-	}
-	return r
 }

@@ -22,10 +22,8 @@ type Prior struct {
 	Params []Param
 	// Normal says that residuals are normal, and center and scale the parameters.
 	Normal bool
-	// Start is a central value and a scale, and Starts is that of rows of parameters, which takes less time; nil for a loop over Start. It
-	// uses at, as long as p.
-	Start  func(p []float64) (center, scale float64)
-	Starts func(center, scale []float64, p [][]float64, at []float64)
+	// Start is a central value and a scale.
+	Start func(p []float64) (center, scale float64)
 	// LogProb is the log density of a residual; nil for a law whose log density is the node Term alone.
 	LogProb func(e float64, p []float64) float64
 	Term    ir.ID

@@ -345,11 +345,7 @@ func (r *Batch) walk(solve func(i int, s *step, z, e []float64) bool) {
 // locate finds the step's centers and scales where they are not parameters.
 func (r *Batch) locate(s *step) {
 	if s.shared && s.like != r.located {
-		if r.located = s.like; s.Starts != nil {
-			r.p = slices.Grow(r.p[:0], len(s.rows))[:len(s.rows)]
-			s.Starts(s.center, s.scale, s.rows, r.p)
-			return
-		}
+		r.located = s.like
 		for k := range r.N {
 			s.center[k], s.scale[k] = s.Start(r.params(s, k))
 		}
