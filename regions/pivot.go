@@ -12,8 +12,7 @@ type pivot struct {
 	moves []move
 	roots int // at most so many
 
-	direct   bool // there is one root or none, and all moves invert a step
-	straight bool // all of these are of sums
+	straight bool // all moves invert a sum
 	separate bool // Φ is a function of the latent plus what does not depend on it
 	trend    int  // of Φ with the latent
 
@@ -55,7 +54,7 @@ func (c *formula) newPivot(k int) pivot {
 
 // solution finds the moves for latent k.
 func (c *formula) solution(k int) pivot {
-	p := pivot{roots: 1, direct: true, straight: true}
+	p := pivot{roots: 1, straight: true}
 	on := c.uses[k]
 	for at := len(c.steps) - 1; at != c.leaf[k]; {
 		m, wrong := c.nextMove(at, c.leaf[k], on)
@@ -66,7 +65,6 @@ func (c *formula) solution(k int) pivot {
 			return pivot{wrong: fmt.Sprintf("it has more than %d roots", mostRoots)}
 		}
 		p.moves = append(p.moves, m)
-		p.direct = p.direct && m.how == invert && p.roots == 1
 		p.straight = p.straight && m.how == invert && c.steps[at].Kind == Affine
 		at = m.to
 	}
