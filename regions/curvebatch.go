@@ -163,7 +163,7 @@ func (b *CurveBatch) SlopesBeside(k int, x []float64) [][]float64 {
 			b.mixed[s] = b.v[s]
 		case s == b.c.leaf[k]:
 			b.mixed[s] = x[:b.n]
-		default:
+		case b.c.back.reads[s]:
 			b.mixed[s] = b.beside[s][:b.n]
 			b.run(b.mixed, s)
 		}

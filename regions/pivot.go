@@ -23,6 +23,7 @@ type pivot struct {
 type move struct {
 	from, to int
 	how      method
+	two      bool  // there may be two roots
 	between  []int // of affine and monotone moves: the steps that change with to, ascending, to itself left out
 	up       bool  // of monotone moves: from increases with to
 }
@@ -61,7 +62,10 @@ func (c *formula) solution(k int) pivot {
 		if wrong != "" {
 			return pivot{wrong: wrong}
 		}
-		if p.roots *= c.rootsOf(m); p.roots > mostRoots {
+		if m.two = c.hasTwo(m); m.two {
+			p.roots *= 2
+		}
+		if p.roots > mostRoots {
 			return pivot{wrong: fmt.Sprintf("it has more than %d roots", mostRoots)}
 		}
 		p.moves = append(p.moves, m)
@@ -71,17 +75,14 @@ func (c *formula) solution(k int) pivot {
 	return p
 }
 
-// rootsOf is how many roots a move has at most.
-func (c *formula) rootsOf(m move) int {
+// hasTwo reports whether a move may have two roots.
+func (c *formula) hasTwo(m move) bool {
 	x := c.steps[m.from]
-	switch {
-	case m.how == quadratic, m.how == invert && x.Kind == Power && m.to == x.A && math.Mod(c.exponent(x), 2) == 0:
-		return 2
-	case m.how == invert && x.Kind == Apply:
+	if m.how == invert && x.Kind == Apply {
 		_, n := x.F.Inverse(1)
-		return n
+		return n == 2
 	}
-	return 1
+	return m.how == quadratic || m.how == invert && x.Kind == Power && m.to == x.A && math.Mod(c.exponent(x), 2) == 0
 }
 
 // isSeparate is Separate.

@@ -20,13 +20,13 @@ func (b *CurveBatch) Solve(k int) []float64 {
 	clear(targets)
 	for _, m := range p.moves {
 		n := len(targets)
-		if b.c.rootsOf(m) == 2 {
+		if m.two {
 			targets = b.roots[:2*n]
 		}
 		b.lower(m, targets[:n], targets[n:])
 	}
 	for i, x := range targets {
-		if math.IsInf(x, 0) {
+		if x-x != 0 { // infinite, or NaN
 			targets[i] = math.NaN()
 		}
 	}
