@@ -11,7 +11,7 @@ import (
 	"github.com/facetvi/facet/graph"
 )
 
-// Sums over many rows, which large batches make a few rows at a time, are those of
+// Sums over many rows of large batches are those of
 // one sample to the last bit, on both sides of guards and where a branch that is not
 // taken has no density.
 func TestSumsOfLargeBatches(t *testing.T) {

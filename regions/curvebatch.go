@@ -25,7 +25,7 @@ type CurveBatch struct {
 	beside [][]float64 // values of the steps where one latent differs; made when they are wanted
 	mixed  [][]float64 // of these, and of v where they are the same
 	roots  []float64
-	near   []expansion // of the steps at one point; made when they are wanted
+	near   []near // of the steps at one point; made when they are wanted
 }
 
 // Bind returns a batch of n points.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/facetvi/facet/internal/vec"
 )
 
 // An Edge says that a step of a curve begins to have a value on a plane: its operand is at, an end of the domain of a Limited function.
@@ -120,100 +122,122 @@ func (a *Arrangement) pointOn(p int, rng *rand.Rand) (z []float64, found bool) {
 func (b *CurveBatch) SignsBeside(dst []float64, k int, edges []Edge) {
 	b.Values()
 	if b.near == nil {
-		b.near = make([]expansion, len(b.c.steps))
+		b.near = make([]near, len(b.c.steps))
 	}
 	for i := range dst {
 		dst[i] = 0
-		for _, along := range [2]float64{1, -1} {
-			phi, inside := b.expand(i, k, along, edges)
-			if inside && phi.n > 0 && phi.of[0].coef > 0 {
-				dst[i] = 1
+		for _, along := range [2]float64{tiny, -tiny} {
+			phi, inside := b.stepped(i, k, along, edges, true)
+			if !inside {
+				continue
 			}
-			if inside {
-				break
+			if !(phi < 0 || phi > 0) { // 0·∞, or the like
+				phi, _ = b.stepped(i, k, along, edges, false)
 			}
+			dst[i] = vec.Sign(phi)
+			break
 		}
 	}
 }
 
-// expand is Φ at point i of the last Values as latent k goes by t·along from there, and whether the steps of edges have values there.
-func (b *CurveBatch) expand(i, k int, along float64, edges []Edge) (phi expansion, inside bool) {
+// A near is a number at a point, and what it has more by a tiny step from there.
+type near struct{ at, more float64 }
+
+const (
+	tiny      = 1e-100 // whose square is a number, too
+	huge      = 1e250  // in the place of numbers that are larger, as that of exp(1/x)
+	cancelled = 1e-10  // what is left of a sum, relative to its summands, that is 0 but for rounding
+)
+
+// value is x after the step, or the limit of that as the step becomes 0.
+func (x near) value(limit bool) float64 {
+	if x.at == 0 && limit {
+		return math.Copysign(0, x.more)
+	}
+	return x.at + x.more
+}
+
+// stepped is Φ by a step of latent k from point i of the last Values, or its limit, in the arithmetic of infinite numbers, and whether the
+// steps of edges have values there.
+func (b *CurveBatch) stepped(i, k int, along float64, edges []Edge, limit bool) (phi float64, inside bool) {
 	for s, x := range b.c.steps {
-		near := &b.near[s]
-		*near = numberOf(b.v[s][i])
-		if !b.c.uses[k][s] {
-			continue
-		}
-		switch x.Kind {
-		case Coordinate:
-			near.add(monomial{along, powers{0, -1, 0, 0}})
-		case Affine:
-			*near = numberOf(x.Const)
-			for _, t := range x.Terms {
-				*near = near.plus(t.Coef, b.near[t.Of])
+		y := near{at: b.v[s][i]}
+		if b.c.uses[k][s] {
+			var u, v near
+			switch x.Kind {
+			case Apply, Times, Over, Power:
+				u, v = b.near[x.A], b.near[x.B]
 			}
-		case Apply:
-			at := slices.IndexFunc(edges, func(e Edge) bool { return e.step == s })
-			f, limited := x.F.(Limited)
-			switch {
-			case at >= 0:
-				from := edges[at].from(b.near[x.A])
-				if from.n == 0 || !(from.of[0].coef > 0) {
-					return phi, false
+			switch x.Kind {
+			case Coordinate:
+				y.more = along
+			case Affine:
+				y = x.sumNear(b.near)
+			case Apply:
+				if e := slices.IndexFunc(edges, func(e Edge) bool { return e.step == s }); e < 0 {
+					y = u.apply(x.F, limit)
+				} else if y, inside = edges[e].beyond(x.F, u.more, limit); !inside {
+					return 0, false
 				}
-				*near = from.beyond(f, edges[at])
-			case limited:
-				*near = b.near[x.A].inside(f)
-			default:
-				*near = b.near[x.A].apply(x.F)
+			case Times:
+				y = near{u.at * v.at, u.at*v.more + u.more*v.at + u.more*v.more}
+			case Over:
+				if y = (near{at: u.value(limit) / v.value(limit)}); v.at != 0 {
+					y.at = u.at / v.at
+					y.more = (u.more - y.at*v.more) / v.at
+				}
+			case Power:
+				if y = (near{at: math.Pow(u.value(limit), v.value(limit))}); u.at != 0 {
+					y.more = y.at * v.at / u.at * u.more
+				}
 			}
-		case Times:
-			*near = b.near[x.A].times(b.near[x.B])
-		case Over:
-			*near = b.near[x.A].times(b.near[x.B].pow(-1))
-		case Power:
-			if p := b.near[x.B]; p.n == 0 || p.n == 1 && p.of[0].power == (powers{}) {
-				*near = b.near[x.A].pow(p.limit())
-			} else {
-				*near = p.times(b.near[x.A].log()).exp()
+			if !limit && math.Abs(y.more) > math.Sqrt(tiny) {
+				y = near{at: y.at + y.more}
 			}
 		}
+		b.near[s] = y
 	}
-	return b.near[len(b.near)-1], true
+	return b.near[len(b.near)-1].value(limit), true
 }
 
-// from is how far an operand is inside of the edge, where it is 0.
-func (e Edge) from(operand expansion) (out expansion) {
-	for _, m := range operand.of[:operand.n] {
-		if compare(m.power, powers{}) != 0 {
-			m.coef *= e.sign
-			out.add(m)
-		}
+// sumNear is an Affine of the numbers of steps.
+func (x *Step) sumNear(of []near) near {
+	y, size := near{at: x.Const}, math.Abs(x.Const)
+	for _, t := range x.Terms {
+		v := t.Coef * of[t.Of].at
+		y.at, y.more, size = y.at+v, y.more+t.Coef*of[t.Of].more, max(size, math.Abs(v))
 	}
-	return out
+	if math.Abs(y.at) < cancelled*size {
+		y.at = 0
+	}
+	return y
 }
 
-// beyond is f, of a number that is x > 0 inside of the edge.
-func (x expansion) beyond(f Limited, e Edge) expansion {
-	switch f.String() {
-	case "log", "log1p":
-		return x.log()
-	case "lgamma":
-		return expansion{}.plus(-1, x.log())
-	case "normalquantile":
-		return expansion{}.plus(-e.sign, expansion{}.plus(-2, x.log()).pow(0.5))
-	case "sqrt":
-		return x.pow(0.5)
+// apply is f(x).
+func (x near) apply(f Function, limit bool) near {
+	y := f.Value(x.at)
+	if more := f.Slope(x.at, y) * x.more; more-more == 0 && more != 0 && y-y == 0 {
+		return near{y, more}
 	}
-	return x
+	if y = f.Value(x.value(limit)); !limit {
+		y = min(max(y, -huge), huge)
+	}
+	return near{at: y}
 }
 
-// inside is f(x), of x within the domain.
-func (x expansion) inside(f Limited) expansion {
-	switch lo, _ := f.Domain(); {
-	case x.n == 0 || f.String() == "lgamma" || f.String() == "normalquantile":
-		return x.apply(f)
-	default:
-		return x.plus(-lo, numberOf(1)).beyond(f, Edge{})
+// beyond is f by a step of the operand from the edge, and whether it has a value there.
+func (e Edge) beyond(f Function, step float64, limit bool) (y near, inside bool) {
+	switch step *= e.sign; {
+	case !(step > 0):
+		return y, false
+	case limit:
+		y.at = f.Value(e.at)
+	case e.at == 0:
+		y.at = f.Value(step)
+	case f.String() == "log1p":
+		y.at = math.Log(step)
+	default: // at 1, of an odd function about ½
+		y.at = -f.Value(step)
 	}
+	return y, true
 }

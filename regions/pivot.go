@@ -12,8 +12,7 @@ type pivot struct {
 	moves []move
 	roots int // at most so many
 
-	direct   bool // there is one root or none, and all moves invert a step
-	straight bool // all of these are of sums
+	straight bool // all moves invert a sum
 	separate bool // Φ is a function of the latent plus what does not depend on it
 	trend    int  // of Φ with the latent
 
@@ -24,6 +23,7 @@ type pivot struct {
 type move struct {
 	from, to int
 	how      method
+	two      bool  // there may be two roots
 	between  []int // of affine and monotone moves: the steps that change with to, ascending, to itself left out
 	up       bool  // of monotone moves: from increases with to
 }
@@ -55,35 +55,34 @@ func (c *formula) newPivot(k int) pivot {
 
 // solution finds the moves for latent k.
 func (c *formula) solution(k int) pivot {
-	p := pivot{roots: 1, direct: true, straight: true}
+	p := pivot{roots: 1, straight: true}
 	on := c.uses[k]
 	for at := len(c.steps) - 1; at != c.leaf[k]; {
 		m, wrong := c.nextMove(at, c.leaf[k], on)
 		if wrong != "" {
 			return pivot{wrong: wrong}
 		}
-		if p.roots *= c.rootsOf(m); p.roots > mostRoots {
+		if m.two = c.hasTwo(m); m.two {
+			p.roots *= 2
+		}
+		if p.roots > mostRoots {
 			return pivot{wrong: fmt.Sprintf("it has more than %d roots", mostRoots)}
 		}
 		p.moves = append(p.moves, m)
-		p.direct = p.direct && m.how == invert && p.roots == 1
 		p.straight = p.straight && m.how == invert && c.steps[at].Kind == Affine
 		at = m.to
 	}
 	return p
 }
 
-// rootsOf is how many roots a move has at most.
-func (c *formula) rootsOf(m move) int {
+// hasTwo reports whether a move may have two roots.
+func (c *formula) hasTwo(m move) bool {
 	x := c.steps[m.from]
-	switch {
-	case m.how == quadratic, m.how == invert && x.Kind == Power && m.to == x.A && math.Mod(c.exponent(x), 2) == 0:
-		return 2
-	case m.how == invert && x.Kind == Apply:
+	if m.how == invert && x.Kind == Apply {
 		_, n := x.F.Inverse(1)
-		return n
+		return n == 2
 	}
-	return 1
+	return m.how == quadratic || m.how == invert && x.Kind == Power && m.to == x.A && math.Mod(c.exponent(x), 2) == 0
 }
 
 // isSeparate is Separate.

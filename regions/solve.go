@@ -16,46 +16,56 @@ func (b *CurveBatch) Solve(k int) []float64 {
 	if b.roots == nil {
 		b.roots = make([]float64, mostRoots*b.most)
 	}
-	if p.direct {
-		b.solveDirect(p)
-		return b.inDomain(k)
-	}
-	for i := range b.n {
-		targets, n := [mostRoots]float64{}, 1
-		for _, m := range p.moves {
-			next, more := [mostRoots]float64{}, 0
-			for _, t := range targets[:n] {
-				roots, count := b.lower(m, t, i)
-				more += copy(next[more:], roots[:count])
-			}
-			targets, n = next, more
-		}
-		for r, t := range targets[:p.roots] {
-			b.roots[r*b.n+i] = t
-			if r >= n || math.IsInf(t, 0) {
-				b.roots[r*b.n+i] = math.NaN()
-			}
-		}
-	}
-	return b.inDomain(k)
-}
-
-// solveDirect is Solve, a move after the other.
-func (b *CurveBatch) solveDirect(p *pivot) {
-	x := b.roots[:b.n]
-	clear(x)
+	targets := b.roots[:b.n]
+	clear(targets)
 	for _, m := range p.moves {
-		b.invertRow(m, x)
-	}
-	for i, r := range x {
-		if r-r != 0 {
-			x[i] = math.NaN()
+		n := len(targets)
+		if m.two {
+			targets = b.roots[:2*n]
 		}
+		b.lower(m, targets[:n], targets[n:])
+	}
+	for i, x := range targets {
+		if x-x != 0 { // infinite, or NaN
+			targets[i] = math.NaN()
+		}
+	}
+	return b.inDomain(k, targets)
+}
+
+// lower turns values of step m.from, of all points one time or more, into those that m.to must have, and into others of its two roots.
+func (b *CurveBatch) lower(m move, x, other []float64) {
+	for ; len(x) > 0; x = x[b.n:] {
+		row := x[:b.n]
+		if m.how == invert && b.invertSum(m, row) {
+			continue
+		}
+		for i, target := range row {
+			var roots [2]float64
+			switch m.how {
+			case invert:
+				roots = b.invert(m, target, i)
+			case affine:
+				b.goTo(m, i)
+				at0, at1 := b.at(0), b.at(1)
+				roots[0] = (target - at0) / (at1 - at0)
+			case quadratic:
+				b.goTo(m, i)
+				roots = b.square(target)
+			case monotone:
+				b.goTo(m, i)
+				roots[0] = b.find(target, b.v[m.to][i])
+			}
+			if row[i] = roots[0]; len(other) > 0 {
+				other[i] = roots[1]
+			}
+		}
+		other = other[min(b.n, len(other)):]
 	}
 }
 
-// invertRow turns values of step m.from into those of its operand m.to.
-func (b *CurveBatch) invertRow(m move, x []float64) {
+// invertSum turns values of step m.from, if that is a sum or a product, into those of its operand m.to.
+func (b *CurveBatch) invertSum(m move, x []float64) bool {
 	switch s := &b.c.steps[m.from]; s.Kind {
 	case Affine:
 		coef := 0.0
@@ -75,61 +85,21 @@ func (b *CurveBatch) invertRow(m move, x []float64) {
 			}
 		}
 	case Times:
-		other := s.A
-		if other == m.to {
-			other = s.B
-		}
-		for i, v := range b.v[other][:len(x)] {
+		for i, v := range b.v[s.A+s.B-m.to][:len(x)] {
 			x[i] /= v
 		}
 	default:
-		for i := range x {
-			root, _ := b.invert(m, x[i], i)
-			x[i] = root[0]
-		}
+		return false
 	}
+	return true
 }
 
-// lower is the value that m.to must have at point i for m.from to be target.
-func (b *CurveBatch) lower(m move, target float64, i int) (x [2]float64, roots int) {
-	if m.how == invert {
-		return b.invert(m, target, i)
-	}
-	b.goTo(m, i)
-	switch m.how {
-	case affine:
-		at0, at1 := b.at(0), b.at(1)
-		x[0] = (target - at0) / (at1 - at0)
-	case quadratic:
-		return b.square(target), 2
-	case monotone:
-		x[0] = b.find(target, b.v[m.to][i])
-	}
-	return x, 1
-}
-
-// invert solves step m.from for its operand m.to.
-func (b *CurveBatch) invert(m move, target float64, i int) (x [2]float64, roots int) {
+// invert solves step m.from, which is neither, for its operand m.to.
+func (b *CurveBatch) invert(m move, target float64, i int) (x [2]float64) {
 	s := &b.c.steps[m.from]
 	switch s.Kind {
-	case Affine:
-		rest, coef := s.Const, 0.0
-		for _, t := range s.Terms {
-			if t.Of == m.to {
-				coef = t.Coef
-			} else {
-				rest += float64(t.Coef * b.v[t.Of][i])
-			}
-		}
-		x[0] = (target - rest) / coef
 	case Apply:
-		return s.F.Inverse(target)
-	case Times:
-		other := s.A
-		if other == m.to {
-			other = s.B
-		}
-		x[0] = target / b.v[other][i]
+		x, _ = s.F.Inverse(target)
 	case Over:
 		if m.to == s.A {
 			x[0] = target * b.v[s.B][i]
@@ -144,18 +114,15 @@ func (b *CurveBatch) invert(m move, target float64, i int) (x [2]float64, roots 
 		case m.to == s.A && p != 0.5 && math.Mod(p, 2) != 0: // odd
 			x[0] = math.Copysign(math.Pow(math.Abs(target), 1/p), target)
 		case !(target > 0):
-			x[0] = math.NaN()
-			x[1] = x[0]
-			return x, b.c.rootsOf(m)
+			x = [2]float64{math.NaN(), math.NaN()}
 		case m.to == s.A:
 			x[0] = math.Pow(target, 1/b.v[s.B][i])
 			x[1] = -x[0]
-			return x, b.c.rootsOf(m)
 		default:
 			x[0] = math.Log(target) / math.Log(b.v[s.A][i])
 		}
 	}
-	return x, 1
+	return x
 }
 
 // square are the two x at which a quadratic, at, is target. The coefficients come from its values at 0 and ±1, and a step of Newton's method
@@ -313,11 +280,10 @@ const (
 
 // inDomain moves roots of Solve(k) that rounding has put on an edge, or beyond, to where Φ has a value: b in a·log(b − 1) = 1, which is
 // 1 + e⁻⁹⁹ for a = −1/99.
-func (b *CurveBatch) inDomain(k int) []float64 {
-	p := &b.c.pivots[k]
-	for _, l := range p.limits {
+func (b *CurveBatch) inDomain(k int, roots []float64) []float64 {
+	for _, l := range b.c.pivots[k].limits {
 		lo, hi := l.f.Domain()
-		for r, x := range b.roots[:p.roots*b.n] {
+		for r, x := range roots {
 			b.goTo(l.move, r%b.n)
 			is := func(x float64) bool { v := b.at(x); return lo < v && v < hi }
 			if math.IsNaN(x) || is(x) {
@@ -326,16 +292,16 @@ func (b *CurveBatch) inDomain(k int) []float64 {
 			step := leastStep + ulp*math.Abs(x)
 			for range mostSteps {
 				if to := x + step; is(to) {
-					b.roots[r] = x + farther*step
+					roots[r] = x + farther*step
 					break
 				}
 				if to := x - step; is(to) {
-					b.roots[r] = x - farther*step
+					roots[r] = x - farther*step
 					break
 				}
 				step *= 2
 			}
 		}
 	}
-	return b.roots[:p.roots*b.n]
+	return roots
 }

@@ -148,11 +148,3 @@ func (c Coefs) Times(d Coefs) Coefs {
 	}
 	return out
 }
-
-// span are the coefficients of rows from … to−1.
-func (c Coefs) span(from, to int) Coefs {
-	if len(c) == 1 {
-		return c
-	}
-	return c[from:to]
-}

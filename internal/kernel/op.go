@@ -148,23 +148,6 @@ func (o *op) Do(in ...gorgonia.Value) (gorgonia.Value, error) {
 	return tensor.New(tensor.WithShape(out.Rows, cols), tensor.WithBacking(out.Data)), o.eval(out, cols, in)
 }
 
-// UsePreallocDo writes the result into prealloc.
-func (o *op) UsePreallocDo(prealloc gorgonia.Value, in ...gorgonia.Value) (gorgonia.Value, error) {
-	out, ok := prealloc.(*tensor.Dense)
-	if !ok {
-		return o.Do(in...)
-	}
-	rows, cols := o.outRows(), 1
-	if len(out.Shape()) == 2 {
-		cols = out.Shape()[1]
-	}
-	numbers, ok := out.Data().([]float64)
-	if !ok || len(numbers) != rows*cols {
-		return nil, fmt.Errorf("kernel: %v: output of %v, want %d × %d numbers", o, out.Shape(), rows, cols)
-	}
-	return out, o.eval(Matrix{numbers, rows, cols}, cols, in)
-}
-
 // eval runs the kernel on operands of cols columns.
 func (o *op) eval(out Matrix, cols int, in []gorgonia.Value) error {
 	x := make([]Matrix, len(in))

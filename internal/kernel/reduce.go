@@ -37,22 +37,6 @@ func (s *Sparse) addMulColumn(out, x []float64) {
 	}
 }
 
-// Tiles are the parts of s, whose columns ascend, for each so many of the given number of
-// columns: the columns of each are counted from its first.
-func (s *Sparse) Tiles(cols, size int) (list []Sparse) {
-	from := 0
-	for first := 0; first < cols; first += size {
-		to := from
-		var col RowList
-		for ; to < len(s.Col) && int(s.Col[to]) < first+size; to++ {
-			col = append(col, s.Col[to]-int32(first))
-		}
-		list = append(list, Sparse{s.Row[from:to], col, s.W.span(from, to)})
-		from = to
-	}
-	return list
-}
-
 // Reduce is C + Σ_j M[j]·in[j], a matrix of Rows rows.
 type Reduce struct {
 	Rows int

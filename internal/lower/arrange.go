@@ -12,10 +12,9 @@ import (
 // arrange orders the rows of each form so that gathers are runs of neighbouring
 // rows, which cost nothing. It goes through the forms twice: forwards, each form
 // takes the order of its operands; backwards, each takes the order in which the
-// forms that use it want its rows. Affine rows and flips stay in the order of
-// evaluation, and formulas in that of layers.
+// forms that use it want its rows. Affine rows, formulas and flips stay in
+// the order of evaluation.
 func (b *batch) arrange() {
-	b.layers()
 	for i, f := range b.Forms {
 		if len(f.args) > 0 && !f.key.kind.isSparse() {
 			b.setRows(i, b.passes(f))
@@ -35,44 +34,6 @@ func (b *batch) arrange() {
 			lists[arg] = append(lists[arg], f.columns[j])
 		}
 	}
-}
-
-// layers orders formulas by how deep they are, and like ones one after the other: those of like operands are then made as one.
-func (b *batch) layers() {
-	rows := b.Forms[fFormula].Rows
-	type place struct {
-		id             ir.ID
-		depth, factors int32
-	}
-	places := make([]place, len(rows))
-	var add func(to *place, id ir.ID)
-	add = func(to *place, id ir.ID) {
-		switch at := b.At[id]; {
-		case at == nowhere: // an inner conjunction
-			n := b.st.Head(id)
-			add(to, n.A)
-			add(to, n.B)
-			return
-		case at.Form == int32(fFormula):
-			to.depth = max(to.depth, places[at.row].depth+1)
-		}
-		to.factors++
-	}
-	for r, id := range rows {
-		places[r].id = id
-		n := b.st.Head(id)
-		if add(&places[r], n.A); n.Kind == ir.And {
-			add(&places[r], n.B)
-		}
-	}
-	slices.SortStableFunc(places, func(x, y place) int {
-		return cmp.Or(cmp.Compare(x.depth, y.depth), cmp.Compare(x.factors, y.factors))
-	})
-	rows = make([]ir.ID, len(places))
-	for r, p := range places {
-		rows[r] = p.id
-	}
-	b.setRows(int(fFormula), rows)
 }
 
 // setColumns lists each operand of all rows of f, and the numbers of sums, in parts on all

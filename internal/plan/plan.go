@@ -84,9 +84,6 @@ func New(samples int, inputs []Input, results []Result) (*Plan, error) {
 			r.n = p.sumOverSamples(r.n)
 		}
 	}
-	for _, n := range p.order {
-		p.tile(n)
-	}
 	p.prune(roots)
 	pl := p.bind(roots)
 	pl.renew, pl.wide = p.renew, p.wide
