@@ -69,7 +69,7 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 			quiet = 0
 		}
 	}
-	return f, cmp.Or(f.again(ctx), ctx.Err())
+	return f, ctx.Err()
 }
 
 // start makes the first leads.
