@@ -47,16 +47,13 @@ func fitQuick(ctx context.Context, d *graph.Density, s job) (*Posterior, error) 
 	p.findings = &findings{
 		q: fit.Q, Scout: Estimate{Value: math.NaN(), SE: math.NaN()},
 		found: found{Cells: make([]Cell, len(fit.Cells)), Tried: fit.Tried, Left: fit.Left},
-		told:  told{moments: make([]Moments, len(fit.Moments)), LogEvidence: fit.LogEvidence},
+		told:  told{moments: fit.Moments, LogEvidence: fit.LogEvidence},
 		Verdict: Verdict{Trust: TrustFit, Reasons: []string{fmt.Sprintf(
 			"the weights of %d draws are %.0f%% effective; the log evidence is %v; all %d intervals were climbed, each from a place of its own, and had one mode",
 			fit.Draws, 100*fit.Effective, fit.LogEvidence, fit.Tried)}},
 	}
 	for k, c := range fit.Cells {
 		p.findings.Cells[k] = Cell(c)
-	}
-	for i, m := range fit.Moments {
-		p.findings.moments[i] = Moments(m)
 	}
 	pool.Put(f) // whose cells fit has
 	p.warnOf(p.findings.Verdict)

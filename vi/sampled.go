@@ -213,8 +213,8 @@ func (p *Posterior) partMoments(ctx context.Context, part family.Q, i int) (mean
 	return part.Mean(i), part.SD(i)
 }
 
-func ofRun(d *graph.Density, q family.Q, r smc.Result, room []float64) *weighted.Sample {
+func ofRun(d *graph.Density, q family.Q, r smc.Result) *weighted.Sample {
 	return weighted.OfChains(d, q, weighted.Chains{
-		Z: r.Z, N: r.Chains, Groups: len(r.Islands), Effective: r.Effective, LogEvidence: r.LogEvidence, Room: room,
+		Z: r.Z, N: r.Chains, Groups: len(r.Islands), Effective: r.Effective, LogEvidence: r.LogEvidence,
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/facetvi/facet/graph"
@@ -179,7 +180,6 @@ type marginal struct {
 	summed, sampled *graph.Density // in the coordinates of the density, and in the sampler's
 	switches        []derive.SwitchLatent
 	centring        *graph.Centring // nil where coordinates are the same
-	room            []float64       // of the last result
 }
 
 // withoutSwitches is d with switches summed out, and makes run draw them given the others, and begin with draws.
@@ -240,14 +240,13 @@ func (w *marginal) bridge(ctx context.Context, r *smc.Result, seed uint64) error
 }
 
 // toSampler returns copies of draws in the coordinates of the sampler.
-func (w *marginal) toSampler(draws [][]float64) ([][]float64, error) { return w.shifted(draws, 1, nil) }
+func (w *marginal) toSampler(draws [][]float64) ([][]float64, error) { return w.shifted(draws, 1) }
 
-// shifted are copies of draws in other coordinates, where there is room for so many.
-func (w *marginal) shifted(draws [][]float64, sign float64, room []float64) ([][]float64, error) {
+// shifted are copies of draws in other coordinates.
+func (w *marginal) shifted(draws [][]float64, sign float64) ([][]float64, error) {
 	all := make([][]float64, len(draws))
 	for k, z := range draws {
-		n := min(len(z), len(room))
-		all[k], room = append(room[:0:n], z...), room[n:]
+		all[k] = slices.Clone(z)
 	}
 	if w.centring == nil {
 		return all, nil
@@ -255,13 +254,10 @@ func (w *marginal) shifted(draws [][]float64, sign float64, room []float64) ([][
 	return all, w.centring.Shift(all, sign)
 }
 
-// fromSampler is the result in the coordinates of the density, until it is called again.
+// fromSampler is the result in the coordinates of the density.
 func (w *marginal) fromSampler(r smc.Result) smc.Result {
 	if w.centring != nil {
-		if n := len(r.Z) * w.sampled.Dim(); n > len(w.room) {
-			w.room = make([]float64, max(n, 2*len(w.room)))
-		}
-		r.Z, _ = w.shifted(r.Z, -1, w.room) // which has gone well before
+		r.Z, _ = w.shifted(r.Z, -1) // which has gone well before
 	}
 	return r
 }
@@ -269,11 +265,7 @@ func (w *marginal) fromSampler(r smc.Result) smc.Result {
 // take makes p the posterior of the sampler's draws.
 func (p *Posterior) take(r smc.Result) {
 	f := p.findings
-	var room []float64
-	if f.sample != nil { // of an earlier look at the same chains
-		room = f.sample.Z[:cap(f.sample.Z)]
-	}
-	s := ofRun(p.Density, nil, r, room)
+	s := ofRun(p.Density, nil, r)
 	q := s.Proposal()
 	p.Q, f.q = q, q
 	f.Cells, f.proposal = nil, proposal{q, []int{0}, Estimate{Value: math.NaN(), SE: math.NaN()}}

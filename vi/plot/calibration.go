@@ -93,34 +93,3 @@ func Models(c vi.Comparison) (*plot.Plot, error) {
 
 // mostLetters stand side by side below the bars of models.
 const mostLetters = 30
-
-// LeftOut draws the k-hat of each observation that was left out, and the threshold above which how it is predicted from the
-// others is not known. x has the position of each observation, or is nil for 0, 1, ….
-func LeftOut(r vi.LOO, x []float64) (*plot.Plot, error) {
-	if x != nil && len(x) != len(r.Points) {
-		return nil, fmt.Errorf("plot: %d positions for %d observations", len(x), len(r.Points))
-	}
-	f := newFigure(indexLabel(x), "k-hat")
-	var xys [2]plotter.XYs // reliable or not
-	for i, point := range r.Points {
-		at, kind := float64(i), 0
-		if x != nil {
-			at = x[i]
-		}
-		if point.K > r.Threshold {
-			kind = 1
-		}
-		if point.K < -1 || point.K > 5 { // infinities
-			point.K = min(max(point.K, -1), 5)
-		}
-		xys[kind] = append(xys[kind], plotter.XY{X: at, Y: point.K})
-	}
-	for kind, c := range []color.Color{blue, vermilion} {
-		if len(xys[kind]) > 0 {
-			f.dots(xys[kind], draw.GlyphStyle{Color: c, Radius: 2.2, Shape: draw.CircleGlyph{}})
-		}
-	}
-	f.line(plotter.XYs{{X: f.X.Min, Y: r.Threshold}, {X: f.X.Max, Y: r.Threshold}}, lineStyle(1))
-	f.roomy()
-	return f.done()
-}

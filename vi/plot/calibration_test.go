@@ -7,12 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/vi"
-	"github.com/facetvi/facet/vi/loo"
 	"github.com/facetvi/facet/vi/sbc"
 )
 
-// Pictures of calibrations, models and what was left out are drawn, and refuse what they cannot draw.
-func TestCalibrationModelsLeftOut(t *testing.T) {
+// Pictures of calibrations and models are drawn, and refuse what they cannot draw.
+func TestCalibrationModels(t *testing.T) {
 	var q sbc.Quantity
 	for k := range 100 {
 		q.Ranks = append(q.Ranks, (float64(k)+0.5)/100)
@@ -39,12 +38,4 @@ func TestCalibrationModelsLeftOut(t *testing.T) {
 	p, err = Models(m)
 	require.NoError(t, err)
 	require.Positive(t, p.X.Tick.Label.Rotation)
-
-	r := vi.LOO{Threshold: 0.7, Points: []loo.Point{{K: 0.1}, {K: 0.9}}}
-	p, err = LeftOut(r, []float64{3, 5})
-	require.NoError(t, err)
-	require.NoError(t, Save(p, filepath.Join(t.TempDir(), "x.svg")))
-	require.Equal(t, 5.0, p.X.Max)
-	_, err = LeftOut(r, []float64{3})
-	require.ErrorContains(t, err, "1 positions for 2 observations")
 }

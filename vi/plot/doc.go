@@ -6,7 +6,6 @@
 //	Predictive  the posterior predictive against the data
 //	Guards      probabilities of guards, over time for instance
 //	Models      the probabilities of models
-//	LeftOut     k-hat of each observation that was left out
 //	Calibration ranks by simulation, with their band
 //	Sensitivity which priors matter
 //	Cells       the weights of a posterior's cells

@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -44,10 +43,6 @@ var (
 	ink  = color.RGBA{0x26, 0x26, 0x26, 0xff} // text and axes
 	rule = color.RGBA{0xe2, 0xe2, 0xe2, 0xff} // the grid
 )
-
-// Palette returns the package's colours, in the order in which figures use them:
-// blue, vermilion, green, purple, orange, sky blue and black of Okabe and Ito.
-func Palette() []color.RGBA { return slices.Clone(palette) }
 
 // dashes tell apart lines that share a colour.
 var dashes = [][]vg.Length{nil, {5, 3}, {1.5, 2}, {7, 2, 1.5, 2}}

@@ -22,8 +22,6 @@ type Chains struct {
 	// Effective is how many independent draws would have the error of the mean that is known the least.
 	Effective   float64
 	LogEvidence mc.Estimate
-	// Room is for the draws of the sample, latent by latent, if it is large enough.
-	Room []float64
 }
 
 // OfChains is the sample that chains are. q is a distribution near the posterior, of which nothing else is known; if it is nil, a normal with the
@@ -31,11 +29,8 @@ type Chains struct {
 // than their chains say.
 func OfChains(d *graph.Density, q family.Q, c Chains) *Sample {
 	n, dim := len(c.Z), d.Dim()
-	if len(c.Room) < n*dim {
-		c.Room = make([]float64, n*dim)
-	}
 	s := &Sample{
-		density: d, q: q, chains: c.N, groups: c.Groups, Z: c.Room[:n*dim], Weights: make([]float64, n), columns: make([][]float64, dim),
+		density: d, q: q, chains: c.N, groups: c.Groups, Z: make([]float64, n*dim), Weights: make([]float64, n), columns: make([][]float64, dim),
 		K: math.Inf(-1), ESS: c.Effective, LogEvidence: c.LogEvidence, strata: whole(n),
 	}
 	k := 0

@@ -452,8 +452,8 @@ func TestSideOfALatent(t *testing.T) {
 	require.Equal(t, s.Side(up, false, above), s.Side(down, true, below))
 }
 
-// The draws of chains in memory of an earlier sample are those in memory of their own.
-func TestChainsRoom(t *testing.T) {
+// The draws of chains are those of the sample, latent by latent, and of its proposal.
+func TestChains(t *testing.T) {
 	d := twoNormals(t)
 	rng := rand.New(rand.NewPCG(*seed, 5))
 	chains := Chains{N: 4, Groups: 2}
@@ -461,13 +461,6 @@ func TestChainsRoom(t *testing.T) {
 		chains.Z = append(chains.Z, d.PriorDraw(nil, rng))
 	}
 	want := OfChains(d, nil, chains)
-	for _, size := range []int{1, len(want.Z), len(want.Z) + 5} {
-		chains.Room = slices.Repeat([]float64{math.NaN()}, size)
-		s := OfChains(d, nil, chains)
-		require.Equal(t, want.Z, s.Z)
-		require.Equal(t, want.Proposal(), s.Proposal())
-		require.Equal(t, size >= len(want.Z), &s.Z[0] == &chains.Room[0])
-	}
 	for i := range d.Dim() {
 		require.Equal(t, stat.Mean(want.Z[i*123:][:123], nil), want.Proposal().Mean(i))
 		require.Equal(t, chains.Z[122][i], want.Point(122)[i])

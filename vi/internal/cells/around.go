@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/facetvi/facet/regions"
@@ -48,9 +47,8 @@ type shift struct {
 // A wide is log r near its mode in the intervals of one point, and the shifts of each group of switches from there to others. What one group
 // adds to log r does not depend on the others, and squares that are added are a square: so log r is known in all intervals of all switches.
 type wide struct {
-	shift            // to the intervals of the point itself
-	all    [][]shift // by group
-	stride float64   // the log of how many intervals there are for each shift
+	shift           // to the intervals of the point itself
+	all   [][]shift // by group
 }
 
 const (
@@ -94,7 +92,7 @@ func (f *finder) together(group []int) int {
 }
 
 // around is log r near the mode of latents in the region of z with the given signs, and in about most other intervals of each group of switches,
-// every so many, from a random one on, or from the middle if rng is nil. It is nil if there is no mode.
+// every so many, from a random one on. It is nil if there is no mode.
 func (f *finder) around(ctx context.Context, latents []int, z []float64, signs regions.Signs, most int, rng *rand.Rand) (*wide, error) {
 	z = slices.Clone(z)
 	base, here, err := f.normalIn(ctx, latents, z, signs)
@@ -105,12 +103,8 @@ func (f *finder) around(ctx context.Context, latents []int, z []float64, signs r
 	for _, group := range f.groups() {
 		total := f.together(group)
 		stride := (total-1)/most + 1
-		first := stride / 2
-		if rng != nil {
-			first = rng.IntN(stride)
-		}
 		var list []shift
-		for at := first; at < total; at += stride {
+		for at := rng.IntN(stride); at < total; at += stride {
 			to, mass := signs, 0.0
 			left := at
 			for _, i := range group {
@@ -130,7 +124,6 @@ func (f *finder) around(ctx context.Context, latents []int, z []float64, signs r
 		}
 		if len(list) > 0 {
 			x.all = append(x.all, list)
-			x.stride += math.Log(float64(stride))
 		}
 	}
 	return x, nil
@@ -172,17 +165,4 @@ func (x *wide) at(pick func(list []shift) shift) *component {
 		return nil
 	}
 	return &component{logWeight: log, mean: mean.RawVector().Data, precision: precision}
-}
-
-// total is about the log of the sum over all intervals.
-func (x *wide) total() float64 {
-	log := x.log + x.stride
-	for _, list := range x.all {
-		logs := make([]float64, len(list))
-		for k, y := range list {
-			logs[k] = y.log
-		}
-		log += floats.LogSumExp(logs)
-	}
-	return log
 }

@@ -4,20 +4,13 @@ package cells
 
 import (
 	"cmp"
-	"context"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-
-	"github.com/facetvi/facet/internal/parallel"
 )
 
-const (
-	besideMost  = 6 // cells are asked
-	besideFar   = 4 // standard deviations away are points from where another mode is looked for,
-	besideBelow = 6 // if they are not so many nats below the mode that is known; or that are higher
-)
+// besideMost is how many cells are asked.
+const besideMost = 6
 
 // beside are the modes of the nearest cells with the same values of discrete latents, where switches are summed out.
 func (f *Search) beside(c *Cell) (points [][]float64) {
@@ -43,25 +36,11 @@ func (f *Search) beside(c *Cell) (points [][]float64) {
 	return points
 }
 
-// higher moves the point of a cell to one of others, if log r is higher there.
+// higher moves the point of a cell to one of others, if log r is higher there, with switches summed out.
 func (f *finder) higher(c *Cell, others [][]float64) error {
 	if len(others) == 0 {
 		return nil
 	}
-	v, err := f.summed(c, others)
-	if err != nil {
-		return err
-	}
-	if k := floats.MaxIdx(v); k > 0 {
-		for _, i := range f.mode.rest {
-			c.point[i] = others[k-1][i]
-		}
-	}
-	return nil
-}
-
-// summed are log r of a cell, with switches summed out, where its point has its own other latents, and those of others.
-func (f *finder) summed(c *Cell, others [][]float64) ([]float64, error) {
 	m := f.mode
 	copy(m.z, c.point)
 	var points [][]float64
@@ -72,49 +51,14 @@ func (f *finder) summed(c *Cell, others [][]float64) ([]float64, error) {
 		}
 		points = append(points, at)
 	}
-	return m.values(points, c.region)
-}
-
-// again looks for other modes of cells where those of the cells beside them, which may have been found later, say that there may be some.
-func (f *Search) again(ctx context.Context) error {
-	if !f.finders[0].mixes() {
-		return nil
+	v, err := m.values(points, c.region)
+	if err != nil {
+		return err
 	}
-	known := f.together()
-	others := make([][][]float64, len(f.Cells))
-	for k, c := range f.Cells {
-		others[k] = f.beside(c)
+	if k := floats.MaxIdx(v); k > 0 {
+		for _, i := range m.rest {
+			c.point[i] = others[k-1][i]
+		}
 	}
-	err := parallel.Do(len(f.finders), len(f.Cells), func(w, k int) error {
-		c, x := f.Cells[k], f.finders[w]
-		if len(others[k]) == 0 || ctx.Err() != nil || f.over() {
-			return ctx.Err()
-		}
-		v, err := x.summed(c, others[k])
-		if err != nil {
-			return err
-		}
-		for j, z := range others[k] {
-			far := slices.ContainsFunc(x.mode.rest, func(i int) bool { return math.Abs(z[i]-c.center[i]) > besideFar*c.moments.sd[i] })
-			if v[1+j] > v[0] || far && v[1+j] > v[0]-besideBelow {
-				c.starts = append(c.starts, z)
-			}
-		}
-		if len(c.starts) == 0 {
-			return nil
-		}
-		t := *c
-		t.point, t.Q = slices.Clone(c.point), nil
-		if err := x.higher(&t, c.starts); err != nil {
-			return err
-		}
-		t.starts = append(t.starts, c.point)
-		if err := x.evaluate(ctx, &t, known, parallel.NewRand(parallel.Mix(f.s.Seed, uint64(1<<34+k)))); err != nil || t.Q == nil {
-			return err
-		}
-		*c = t
-		return nil
-	})
-	slices.SortStableFunc(f.Cells, byEvidence)
-	return err
+	return nil
 }

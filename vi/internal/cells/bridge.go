@@ -4,12 +4,14 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/vi/draws"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/sumout"
 	"github.com/facetvi/facet/vi/mc"
@@ -66,7 +68,6 @@ func Bridge(ctx context.Context, d *graph.Density, p weighted.Chains, switches [
 // A bridge evaluates log r at points of the latents that are not summed out.
 type bridge struct {
 	d        *graph.Density
-	x        *graph.Executor
 	latents  []int
 	at       []float64 // a point, for the others
 	constant float64   // the log of their prior there
@@ -83,39 +84,27 @@ func newBridge(d *graph.Density, switches []derive.SwitchLatent) (*bridge, error
 		b.constant += prior.LogPriorOf(w.Latent, 0)
 	}
 	b.latents = sumout.Without(d.Dim(), switches)
-	b.x, err = d.Executor(quick, graph.Compute{Out: true})
-	return b, err
+	return b, nil
 }
 
 // logR is log r at points of the rest, without the prior of what is summed out.
 func (b *bridge) logR(ctx context.Context, points [][]float64) (logs []float64, err error) {
-	for i, v := range b.at {
-		for k := range quick {
-			b.x.Z[i*quick+k] = v
-		}
-	}
-	for len(logs) < len(points) {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		some := points[len(logs):min(len(points), len(logs)+quick)]
+	whole := make([][]float64, len(points))
+	for k, x := range points {
+		whole[k] = slices.Clone(b.at)
 		for j, i := range b.latents {
-			for k, z := range some {
-				b.x.Z[i*quick+k] = z[j]
-			}
-		}
-		b.d.Arrangement().SignBatch(b.x.Signs, b.x.Z, quick)
-		if err := b.x.Run(); err != nil {
-			return nil, err
-		}
-		for _, v := range b.x.Out[:len(some)] {
-			if v -= b.constant; math.IsNaN(v) {
-				v = math.Inf(-1)
-			}
-			logs = append(logs, v)
+			whole[k][i] = x[j]
 		}
 	}
-	return logs, nil
+	if logs, err = draws.LogR(b.d, whole); err == nil {
+		err = ctx.Err()
+	}
+	for k, v := range logs {
+		if logs[k] = v - b.constant; math.IsNaN(v) {
+			logs[k] = math.Inf(-1)
+		}
+	}
+	return logs, err
 }
 
 // A half are draws of some chains.

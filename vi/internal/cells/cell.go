@@ -33,10 +33,9 @@ type area struct {
 
 // A peak is where log r is highest in a cell.
 type peak struct {
-	point    []float64   // the mode of what log r is in the region,
-	drawn    bool        // which was one of Settings.Points before it was looked for;
-	modeless bool        // none was found
-	starts   [][]float64 // other points from where to look for modes
+	point    []float64 // the mode of what log r is in the region,
+	drawn    bool      // which was one of Settings.Points before it was looked for;
+	modeless bool      // none was found
 }
 
 // When the evidence of a cell is known well enough.

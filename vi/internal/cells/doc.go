@@ -28,8 +28,7 @@
 //
 // Switches with hundreds of intervals, as the splits of a decision tree below its root, leave log r with many modes in the other latents. Given the
 // intervals of all it is like a normal, and what one group of switches adds to it does not depend on the others: so some dozen modes say how it is in
-// all intervals together (around). That tells where on a long line to begin (coarse), and makes a mixture of normals for a cell (mix);
-// a cell asks those beside it for the modes that they have (beside).
+// all intervals together (around). That makes a mixture of normals for a cell (mix); a cell asks those beside it for the modes that they have (beside).
 //
 // Where one normal is not near, as in a funnel, a cell gets several: normals are fitted to
 // weighted draws by expectation maximisation, and draws of these weighted again (refine).
@@ -39,6 +38,6 @@
 //
 // Package vi makes fits of it. From the bottom: lines, totals and cell say what there is; mode climbs in one cell; finder and leads know
 // where to look, found what there was; evaluate says how much of the posterior a cell has; compact and near are for much data; normals,
-// refine, proposal and bridge make mixtures of normals; around, coarse, beside and mixed are for switches with many intervals; neighbours and search go
+// refine, proposal and bridge make mixtures of normals; around, beside and mixed are for switches with many intervals; neighbours and search go
 // from cell to cell; finish keeps those that matter, and where describes them.
 package cells

@@ -134,7 +134,7 @@ const (
 	fewDraws  = 2000 // are asked whether they are in a cell that is not everything
 )
 
-// modes are the normals at all modes of a cell that climbs from f.draws and c.starts find, beside a first one, with bounds of the
+// modes are the normals at all modes of a cell that climbs from f.draws find, beside a first one, with bounds of the
 // logs of their integrals in the cell, of which the first one's is given. A mixture has as many when its components may change places.
 func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *mat.SymDense, bound float64, w bounds) (
 	logs []float64, normals []*family.Normal, err error,
@@ -149,7 +149,7 @@ func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *
 		return slices.ContainsFunc(found, func(m moments) bool { return m.near(at, apart) })
 	}
 	lost := 0
-	for _, z := range f.startsIn(c, w.all) {
+	for _, z := range f.startsIn(w.all) {
 		if lost == lostWays || len(normals) == mostModes {
 			break
 		}
@@ -178,13 +178,12 @@ func (f *finder) modes(ctx context.Context, c *Cell, mean []float64, precision *
 	return logs, normals, nil
 }
 
-// startsIn are the points from which climbs to other modes of a cell begin: its own, and draws on its sides.
-func (f *finder) startsIn(c *Cell, sides []regions.Side) [][]float64 {
+// startsIn are the points from which climbs to other modes of a cell begin: draws on its sides.
+func (f *finder) startsIn(sides []regions.Side) (starts [][]float64) {
 	stride := 1
 	if len(sides) > 0 {
 		stride = max(1, len(f.draws)/fewDraws)
 	}
-	starts := slices.Clone(c.starts)
 	for k := 0; k < len(f.draws); k += stride {
 		if z := f.draws[k]; !f.lines.outside(sides, z) {
 			starts = append(starts, z)

@@ -64,15 +64,6 @@ func (g *lines) free(planes []int) {
 	}
 }
 
-// moved is a region's signs with the line of group k in interval to.
-func (g *lines) moved(s regions.Signs, k, to int) regions.Signs {
-	from := g.interval(k, s)
-	for _, l := range g.group[k][min(from, to):max(from, to)] {
-		s = s.Flip(l)
-	}
-	return s
-}
-
 // A span is what of the line of a group of parallel planes belongs to a cell:
 // intervals first to last.
 type span struct{ first, last int }

@@ -41,7 +41,7 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 	for _, w := range s.Switches {
 		f.lines.free(w.Planes)
 	}
-	if err := f.start(ctx); err != nil {
+	if err := f.start(); err != nil {
 		return nil, err
 	}
 	defer func() { f.Leads = len(f.queue.todo) }()
@@ -69,16 +69,11 @@ func Find(ctx context.Context, d *graph.Density, s Settings) (*Search, error) {
 			quiet = 0
 		}
 	}
-	return f, cmp.Or(f.again(ctx), ctx.Err())
+	return f, ctx.Err()
 }
 
 // start makes the first leads.
-func (f *Search) start(ctx context.Context) error {
-	if f.finders[0].mixes() && len(f.s.Points) > 0 {
-		if err := f.coarse(ctx, f.s.Points[0]); err != nil {
-			return err
-		}
-	}
+func (f *Search) start() error {
 	var points []lead
 	for _, z := range f.s.Points {
 		if l := (lead{z: z, s: f.d.Arrangement().Signs(z), drawn: true, log: math.Inf(1)}); f.queue.ask(l.s) {

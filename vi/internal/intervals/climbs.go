@@ -14,7 +14,6 @@ import (
 // How climbs go.
 const (
 	mostColumns      = 160 // of a batch, at most,
-	fewColumns       = 40  // of one for few intervals,
 	neighbourColumns = 256 // and of one without gradients for pairs of intervals
 	mostPasses       = 60  // evaluations of the Hessian in each interval, at most
 	polishPasses     = 4
@@ -31,11 +30,9 @@ type finder struct {
 	climbs []climb  // by interval
 	todo   []int    // intervals
 	grad   *columns // 2·rest + 1 for an interval
-	few    *columns // the same, of few intervals
 	value  *columns // of neighbours
 	pairs  [][2]int // intervals, by column of value
 	// scratch
-	pending                   []int
 	lower, back, moved, theta []float64
 }
 
@@ -59,9 +56,6 @@ func newFinder(p *program) (*finder, error) {
 	if f.grad, err = p.columns((intervals+batches-1)/batches*each, true); err != nil {
 		return nil, err
 	}
-	if f.few, err = p.columns(max(1, fewColumns/each)*each, true); err != nil {
-		return nil, err
-	}
 	if f.value, err = p.columns((2*intervals+pairs-1)/pairs, false); err != nil {
 		return nil, err
 	}
@@ -76,7 +70,7 @@ func newFinder(p *program) (*finder, error) {
 
 // find climbs with the data of d, from the starts. It reports whether all ends are one mode's.
 func (f *finder) find(d *graph.Density) (bool, error) {
-	for _, x := range [...]*columns{f.grad, f.few, f.value} {
+	for _, x := range [...]*columns{f.grad, f.value} {
 		if err := d.Feed(x.Executor); err != nil {
 			return false, err
 		}
@@ -97,9 +91,6 @@ func (f *finder) find(d *graph.Density) (bool, error) {
 // gradients evaluates the columns of the intervals in f.todo, batch by batch: fill fills those of one from first on, and read has what is there.
 func (f *finder) gradients(fill, read func(x *columns, first int, c *climb)) error {
 	x, each := f.grad, 2*len(f.rest)+1
-	if len(f.todo)*each <= f.few.N {
-		x = f.few
-	}
 	for batch := range slices.Chunk(f.todo, x.N/each) {
 		for s, j := range batch {
 			x.put(j, s*each, (s+1)*each)
@@ -129,40 +120,7 @@ func (f *finder) climbAll() error {
 		if err != nil {
 			return err
 		}
-		if err := f.look(); err != nil {
-			return err
-		}
 		f.todo = slices.DeleteFunc(f.todo, func(j int) bool { return f.climbs[j].State >= newton.Arrived })
-	}
-	return nil
-}
-
-// look ends climbs whose first step is their last, as all are where log r is quadratic: by the gradient there, in one column each.
-func (f *finder) look() error {
-	first := f.pending[:0]
-	for _, j := range f.todo {
-		if c := &f.climbs[j]; c.State == newton.Climbing && c.Tries == 1 && c.Damping == 0 {
-			first = append(first, j)
-		}
-	}
-	f.pending = first
-	x := f.grad
-	for batch := range slices.Chunk(first, x.N) {
-		for k, j := range batch {
-			x.column(k, j, f.climbs[j].Trial)
-		}
-		if err := x.Run(); err != nil {
-			return err
-		}
-		for k, j := range batch {
-			c := &f.climbs[j]
-			for i, at := range f.rest {
-				c.NextG[i] = x.at(at, k) * f.scale[i]
-			}
-			if c.Glance(x.Out[k]) {
-				f.arrive(c)
-			}
-		}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/mixture"
+	"github.com/facetvi/facet/vi/verdict"
 	"github.com/facetvi/facet/vi/weighted"
 )
 
@@ -33,7 +34,7 @@ type Settings struct {
 type Fit struct {
 	Q           *mixture.Mixture
 	Cells       []Cell // of Q; the Fitter's, until its next fit
-	Moments     []Moments
+	Moments     []verdict.Moments
 	LogEvidence mc.Estimate
 	Tried       int     // intervals
 	Left        float64 // of the mass, not in Q
@@ -116,7 +117,7 @@ func (f *Fitter) judge(s Settings, draws int) (*Fit, error) {
 	for k := range fit.Cells {
 		fit.Cells[k].KHat = smoothed.K // a cell has few draws
 	}
-	fit.Moments = make([]Moments, f.finder.d.Dim())
+	fit.Moments = make([]verdict.Moments, f.finder.d.Dim())
 	for i := range fit.Moments {
 		m := f.by.moments(i, draws == fewDraws)
 		if m.Mean.SE > s.Mean*m.SD.Value || m.SD.SE > s.SD*m.SD.Value {

@@ -7,13 +7,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/verdict"
 )
 
 // manyPairs of draws tell the variance of a cell; those with fewer have theirs from all of these.
 const manyPairs = 16
-
-// Moments are the posterior mean and standard deviation of a latent, on the program's own scale.
-type Moments struct{ Mean, SD mc.Estimate }
 
 // An estimator makes estimates of the draws of a sample.
 type estimator struct {
@@ -37,7 +35,7 @@ func (x *estimator) weigh() (logSum float64) {
 }
 
 // moments are those of latent i.
-func (x *estimator) moments(i int, even bool) Moments {
+func (x *estimator) moments(i int, even bool) verdict.Moments {
 	dim := len(x.sample.x) / len(x.cell)
 	for k, c := range x.cell {
 		x.f[k], x.known[k] = x.sample.x[k*dim+i], x.mean[c*dim+i]
@@ -49,7 +47,7 @@ func (x *estimator) moments(i int, even bool) Moments {
 	}
 	variance := x.expectation(even)
 	sd := math.Sqrt(max(0, variance.Value))
-	return Moments{mean, mc.Estimate{Value: sd, SE: variance.SE / (2 * sd)}}
+	return verdict.Moments{Mean: mean, SD: mc.Estimate{Value: sd, SE: variance.SE / (2 * sd)}}
 }
 
 // expectation is the posterior's mean of x.f, which has the mean x.known, if that is known, where a draw is from: by the weights, or

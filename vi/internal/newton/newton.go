@@ -117,21 +117,6 @@ func (c *Climb) Look(state State) {
 	c.State = state
 }
 
-// Glance ends a climb if the value at Trial is better and NextG says that the next step gains next to nothing, with H as it is.
-func (c *Climb) Glance(value float64) bool {
-	if !(value >= c.Value) || !finite(value) {
-		return false
-	}
-	gain := Step(c.Step, c.Root, c.NextG)
-	if gain >= Gain {
-		return false
-	}
-	c.U, c.Trial, c.G, c.NextG = c.Trial, c.U, c.NextG, c.G
-	c.Value, c.Gain = value, gain
-	c.Look(Arrived)
-	return true
-}
-
 // Settle ends the climb at U.
 func (c *Climb) Settle() {
 	if c.State = Failed; c.Solve(0) {

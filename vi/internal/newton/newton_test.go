@@ -74,22 +74,3 @@ func TestClimb(t *testing.T) {
 	none := climb(-1, func(u float64) (value, g, h float64) { return math.Log(u), 1 / u, 1 / (u * u) })
 	require.Equal(t, Failed, none.State)
 }
-
-// A glance ends the climb of a quadratic function without another Hessian, and leaves that of another one where it was.
-func TestGlance(t *testing.T) {
-	c := New(1, Interval)
-	c.Trial[0] = 2
-	c.Begin()
-	c.NextG[0], c.NextH[0] = -2, 1 // −u²/2
-	c.Advance(-2)
-	require.Equal(t, Climbing, c.State)
-	require.Equal(t, 0.0, c.Trial[0])
-	c.NextG[0] = 0.5 // the slope of another function
-	require.False(t, c.Glance(0))
-	require.Equal(t, Climbing, c.State)
-	require.Equal(t, 0.0, c.Trial[0])
-	c.NextG[0] = 0
-	require.True(t, c.Glance(0))
-	require.Equal(t, Arrived, c.State)
-	require.Equal(t, 0.0, c.Value)
-}
