@@ -20,6 +20,7 @@ type Model struct {
 	names        map[string]nameable
 	past         earlier          // what Observed has found
 	within       Guard            // holds inside the open If blocks
+	firsts       map[sharing]Expr // data that others share a log density with
 	undecided    []string         // names of guards that compare what is missing
 	places       map[place]*place // of the program so far
 	open         *Plate           // the plate whose body runs
@@ -37,6 +38,7 @@ func NewModel() *Model {
 		contents: contents{st: ir.NewStore()},
 		names:    map[string]nameable{},
 		within:   constantGuard(true),
+		firsts:   map[sharing]Expr{},
 		places:   map[place]*place{},
 	}
 	m.guards = compare.NewMaker(m.st, (*view)(m))
@@ -140,13 +142,45 @@ func (m *Model) violating(id ir.ID, r lang.Rule, where Guard) (leaf ir.ID, found
 // logProb is the log density of d at x.
 func (m *Model) logProb(what string, d lang.Dist, x Expr) Expr {
 	failed := m.err
-	logp := d.LogProb(x)
+	logp := m.shared(d, x)
 	if v, ok := logp.IsConst(); ok && !ir.IsFinite(v) || m.err != failed {
 		m.err = failed
 		m.fail("%s: the log density of %v is not finite", what, d)
 		return Expr{}
 	}
 	return logp
+}
+
+// shared is the log density of d at x. Data in one block with the same parameters
+// share that of the first of them, and sums over the others.
+func (m *Model) shared(d lang.Dist, x Expr) Expr {
+	if m.st.At(lang.ID(x)).Kind != ir.Data || !d.HasChange() {
+		return d.LogProb(x)
+	}
+	if (*view)(m).Observed(int(m.st.Head(lang.ID(x)).A)).Is(math.IsNaN) {
+		return d.LogProb(x)
+	}
+	key := sharing{law: d.Law(), where: m.within.value}
+	copy(key.params[:], d.Params())
+	first, known := m.firsts[key]
+	if rec := m.rec; rec != nil && slices.ContainsFunc(d.Params(), func(p Expr) bool { return lang.Of(p) != nil && rec.IsHole(lang.ID(p)) }) {
+		rec.Spoil()
+	}
+	if !known {
+		if rec := m.rec; rec != nil {
+			rec.firsts = append(rec.firsts, firstOf{key, x})
+		}
+		m.firsts[key] = x
+		return d.LogProb(x)
+	}
+	return Add(d.LogProb(first), d.Change(x, first))
+}
+
+// sharing is what data have in common that share a log density.
+type sharing struct {
+	law    *lang.Law
+	params [2]Expr
+	where  Expr
 }
 
 var errNoLatents = errors.New("graph: the model has no latents; add one with Sample")

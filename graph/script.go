@@ -178,6 +178,12 @@ func (c *script) writeRow(m *Model, p *Plate, r int, w *rows.Writing) bool {
 
 // addContents adds the terms, the latents with the given names, and what else is asked of row r of the block.
 func (c *script) addContents(m *Model, r, guards int, start ir.ID, names []string) {
+	for _, f := range c.recorded.firsts {
+		for i, x := range f.params {
+			f.params[i] = c.moved(x, r, start)
+		}
+		m.firsts[f.sharing] = c.moved(f.x, r, start)
+	}
 	prior := 0
 	for _, t := range c.adds.terms {
 		if t.id = c.Moved(t.id, r, start); t.prior {

@@ -12,7 +12,8 @@ type rowRecording struct {
 	data      []*ir.Source // of what is observed
 	names     []string     // of latents, without the row
 	collected []collected
-	firstData int // its number among the observations
+	firstData int       // its number among the observations
+	firsts    []firstOf // that the model got
 	compared  compare.Row
 	indexings []indexing
 	captured  []ir.ID // what the body uses of the model outside
@@ -46,4 +47,10 @@ type indexing struct {
 	at     []int
 	nodes  []ir.ID   // what the value in the recorded row is made of
 	alike  [][]ir.ID // by value: the same of it; empty if it is not alike, nil while that is not known
+}
+
+// firstOf is the first data to share something.
+type firstOf struct {
+	sharing
+	x Expr
 }

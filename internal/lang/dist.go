@@ -124,6 +124,14 @@ func (d Dist) Alike(e Dist) bool {
 	return d.law == e.law && slices.EqualFunc(d.params, e.params, func(x, y Expr) bool { return (x.m == nil) == (y.m == nil) && ir.SameBits(x.v, y.v) })
 }
 
+// HasChange reports whether data with the distribution d had better share the log density of one of them, to which each adds its Change.
+func (d Dist) HasChange() bool {
+	return d.law.change != nil && slices.ContainsFunc(d.params, func(p Expr) bool { return !small(p, maxSmallShape) })
+}
+
+// Change is the log density at the data x less that at the data from.
+func (d Dist) Change(x, from Expr) Expr { return d.law.change(x, from, d.params) }
+
 // String writes the distribution with its parameters.
 func (d Dist) String() string {
 	if d.law == nil {

@@ -57,6 +57,13 @@ func deviance(k, d, logRatio Expr) Expr {
 	return Add(applyPair(kernel.Deviance, k, d), times(k, Apply(kernel.LogTail, logRatio)))
 }
 
+// logRatio is log(a/b) of data, also where they are near one another or far apart.
+func logRatio(a, b Expr) Expr {
+	d := Sub(a, b)
+	size := abs(d)
+	return Sub(applyPair(kernel.LogShare, a, Mul(0.5, Sub(size, d))), applyPair(kernel.LogShare, b, Mul(0.5, Add(size, d))))
+}
+
 // probabilities are p and 1 − p.
 func probabilities(p Expr) (success, failure Expr) {
 	if p.m != nil {

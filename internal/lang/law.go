@@ -22,6 +22,9 @@ type Law struct {
 	upTo func(f Law, most float64) *Law
 	// logProb is the log density at x, inside the support.
 	logProb func(x Expr, p []Expr) Expr
+	// change, if there is one, is the log density at the data x less that at the
+	// data from: sums of functions of data times functions of parameters.
+	change func(x, from Expr, p []Expr) Expr
 	// rand draws from the distribution. A law whose latents are transformed
 	// draws the unconstrained coordinate, where nothing underflows; the others
 	// draw the value itself. Parameters at the edge of what their rule admits

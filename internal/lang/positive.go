@@ -81,6 +81,7 @@ var Exponential = &Law{
 var Gamma = &Law{
 	name: "Gamma", params: []param{{"alpha", Positive}, {"beta", Positive}}, support: Positives,
 	logProb: func(x Expr, p []Expr) Expr { return gammaLogProb(x, p[0], p[1]) },
+	change:  func(x, from Expr, p []Expr) Expr { return gammaChange(x, from, p[0], p[1]) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return logGammaRand(p[0], rng) - math.Log(p[1]) },
 	coordinate: coordinate{
 		start:    func(p []float64) (center, scale float64) { return math.Log(p[0] / p[1]), 1 / math.Sqrt(p[0]) },
@@ -112,10 +113,17 @@ func gammaLogProb(x, alpha, beta Expr) Expr {
 	return Add(power, Sub(Mul(alpha, Log(beta)), Lgamma(alpha)))
 }
 
+func gammaChange(x, from, alpha, beta Expr) Expr {
+	ratio := logRatio(x, from)
+	curved := deviance(from, Sub(x, from), ratio)
+	return Sub(Add(Mul(Sub(alpha, Mul(beta, from)), ratio), Mul(beta, curved)), ratio)
+}
+
 // ChiSquared is the law of graph.ChiSquared.
 var ChiSquared = &Law{
 	name: "ChiSquared", params: []param{{"k", Positive}}, support: Positives,
 	logProb: func(x Expr, p []Expr) Expr { return gammaLogProb(x, Mul(0.5, p[0]), Expr{v: 0.5}) },
+	change:  func(x, from Expr, p []Expr) Expr { return gammaChange(x, from, Mul(0.5, p[0]), Expr{v: 0.5}) },
 	rand:    func(p []float64, rng *rand.Rand) float64 { return logGammaRand(0.5*p[0], rng) + math.Ln2 },
 	coordinate: coordinate{
 		start:    func(p []float64) (center, scale float64) { return math.Log(p[0]), math.Sqrt(2 / p[0]) },
@@ -140,6 +148,13 @@ var Beta = &Law{
 		}
 		power := Add(Mul(Sub(a, 1), Log(x)), Mul(Sub(b, 1), Log1p(Neg(x))))
 		return Add(power, Sub(Lgamma(Add(a, b)), Add(Lgamma(a), Lgamma(b))))
+	},
+	change: func(x, from Expr, p []Expr) Expr {
+		a, b, fromRest := p[0], p[1], Sub(1, from)
+		success, failure := logRatio(x, from), logRatio(Sub(1, x), fromRest)
+		curved := Add(deviance(from, Sub(x, from), success), deviance(fromRest, Sub(from, x), failure))
+		slope := Sub(Mul(a, fromRest), Mul(b, from))
+		return Sub(Add(Mul(slope, Sub(success, failure)), Mul(Add(a, b), curved)), Add(success, failure))
 	},
 	rand: func(p []float64, rng *rand.Rand) float64 { return logGammaRand(p[0], rng) - logGammaRand(p[1], rng) },
 	coordinate: coordinate{
