@@ -404,7 +404,6 @@ func TestSettingsErrors(t *testing.T) {
 		{"vi: Climb.Family: low rank: LowRank.Rank = 0", Settings{Method: Climb{Family: family.LowRank{}}}},
 		{"vi: Climb.Family: low rank: LowRank.Rank = 2 for 1 latents", Settings{Method: Climb{Family: family.LowRank{Rank: 2}}}},
 		{"-1 guards", Settings{Method: Climb{Estimator: Boundary{Guards: -1}}}},
-		{"unknown method 7", Settings{Method: Climb{Estimator: Boundary{Method: 7}}}},
 		{"unknown subsampling 7", Settings{Method: Climb{Estimator: Boundary{By: 7}}}},
 		{"Climb.Optimizer is of another fit", Settings{Method: Climb{Optimizer: &Adam{T: 3, M: make([]float64, 9), V: make([]float64, 9)}}}},
 		{"Climb.Optimizer is of another fit", Settings{Method: Climb{Optimizer: &Adam{T: 3, V: make([]float64, 2)}}}},

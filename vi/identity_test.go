@@ -35,7 +35,7 @@ func TestWithoutGuardsBoundaryIsReparam(t *testing.T) {
 	d := vitest.Smooth(t)
 	for _, f := range allFamilies[:long.Or(2, len(allFamilies))] {
 		want := fitted(t, d, Settings{Method: Climb{Estimator: Reparam{}, Family: f}})
-		for _, e := range []Boundary{{}, {Method: family.Orthogonal}, {Method: family.Elimination}, {Guards: 3, By: boundary.ByWeight}} {
+		for _, e := range []Boundary{{}, {Guards: 3, By: boundary.ByWeight}} {
 			requireSameFit(t, want, fitted(t, d, Settings{Method: Climb{Estimator: e, Family: f}}))
 		}
 	}

@@ -159,15 +159,9 @@ func (s *sphereSampler) AddScore(sums, weight []float64) {
 
 func (s *sphereSampler) Finish(dst, sums []float64, n int) { floats.ScaleTo(dst, 1/float64(n), sums) }
 
-func (s *sphereSampler) FinishSome(dst []float64, params []int, sums []float64, n int) {
-	for at, k := range params {
-		dst[at] = sums[k] / float64(n)
-	}
-}
+func (s *sphereSampler) Reach() boundary.Reach { return boundary.OnPlane }
 
-func (s *sphereSampler) Reach(family.Method) boundary.Reach { return boundary.OnPlane }
-
-func (s *sphereSampler) Surface(pieces []boundary.Piece, at [][]int, _ family.Method) family.Surface {
+func (s *sphereSampler) Surface(pieces []boundary.Piece, at [][]int) family.Surface {
 	f := &sphereSurface{s: s, w: make([]float64, len(pieces)), t: make([]float64, len(pieces))}
 	for k, p := range pieces {
 		f.planes = append(f.planes, p.Hyperplane)

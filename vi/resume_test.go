@@ -35,7 +35,6 @@ func saveCases() map[string]Settings {
 		"runs out":    {Method: Climb{Steps: 120, Stop: Automatic}},
 		"restarts":    {Method: Climb{Steps: 60, Restarts: 3}},
 		"subsampling": {Method: Climb{Estimator: Boundary{Guards: 2, By: boundary.ByWeight}, Steps: 60}},
-		"elimination": {Method: Climb{Estimator: Boundary{Method: family.Elimination}, Steps: 60}},
 		"reparam":     {Method: Climb{Estimator: Reparam{}, Steps: 60}},
 		"score":       {Method: Climb{Estimator: Score{}, Steps: 60}},
 	}

@@ -94,11 +94,8 @@ type gradientParts struct{ rep, bou, whole, score *chunked }
 func newParts(d *graph.Density, q family.Q, batches int, seed uint64) (gradientParts, error) {
 	n := len(q.Theta())
 	p := gradientParts{newChunked(n), newChunked(n), newChunked(n), newChunked(n)}
-	units, params := make([]float64, n), make([]int, n)
+	units := make([]float64, n)
 	q.Units(units)
-	for k := range params {
-		params[k] = k
-	}
 	err := replicate(batches, seed, func() (func(int, *rand.Rand) error, error) {
 		w, err := gradient.BindParts(d, q, partBatch, gradient.Boundary{})
 		if err != nil {
@@ -111,7 +108,7 @@ func newParts(d *graph.Density, q family.Q, batches int, seed uint64) (gradientP
 			}
 			clear(sums)
 			w.AddBoundary(sums)
-			w.Sampler().FinishSome(bou, params, sums, partBatch)
+			w.FinishPart(bou, sums, partBatch)
 			floats.Mul(bou, units)
 			p.bou.add(c, bou)
 			clear(sums)

@@ -185,23 +185,6 @@ func (c *curves) Reached(k int) bool {
 // Each implements Surface.
 func (c *curves) Each(k int) bool { return k >= c.first || c.Surface.Each(k) }
 
-// Params implements Surface.
-func (c *curves) Params(k int) []int {
-	if some, ok := c.Surface.(interface{ paramsOf(latents []int) []int }); ok && k >= c.first {
-		return some.paramsOf(c.pieces[k-c.first].latents)
-	}
-	return c.Surface.Params(k)
-}
-
-// Clear implements Surface.
-func (c *curves) Clear(sums []float64, k int) {
-	if k < c.first {
-		c.Surface.Clear(sums, k)
-		return
-	}
-	clear(sums)
-}
-
 // Seeds implements Surface.
 func (c *curves) Seeds() bool { return c.s.seeds() }
 

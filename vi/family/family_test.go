@@ -360,5 +360,4 @@ func TestParams(t *testing.T) {
 	}
 	_, err := FullRank{}.New(program(mostFullRank + 1))
 	require.ErrorContains(t, err, "use Structured or LowRank")
-	require.Equal(t, "the family's own orthogonal elimination", fmt.Sprint(Own, " ", Orthogonal, " ", Elimination))
 }

@@ -238,27 +238,5 @@ func (s *normalSampler) Finish(dst, sums []float64, n int) {
 	}
 }
 
-// FinishSome implements Sampler.
-func (s *normalSampler) FinishSome(dst []float64, params []int, sums []float64, n int) {
-	mean, scale, b := s.parts(sums)
-	g, inv := s.q.edges, 1/float64(n)
-	for at, k := range params {
-		i := k / 2
-		switch {
-		case k >= 2*len(mean):
-			dst[at] = b[k-2*len(mean)] * inv
-		case k%2 == 0:
-			dst[at] = mean[i] * inv
-			for c, z := g.children(i, i); c < z; c++ {
-				dst[at] -= s.q.b[g.childEdge[c]] * mean[g.child[c]] * inv
-			}
-		case s.q.slope != nil:
-			dst[at] = scale[i] * inv * s.q.slope[i]
-		default:
-			dst[at] = scale[i] * inv
-		}
-	}
-}
-
 // density is that of a normal Φ at 0.
 func density(mean, sd float64) float64 { return normalDensity(mean/sd) / sd }
