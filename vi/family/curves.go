@@ -189,20 +189,10 @@ func (c *curves) Each(k int) bool { return k >= c.first || c.Surface.Each(k) }
 func (c *curves) Seeds() bool { return c.s.seeds() }
 
 // Curved implements boundary.Curves.
-func (c *curves) Curved(k int) bool {
-	if k >= c.first {
-		return true
-	}
-	base, ok := c.Surface.(boundary.Curves)
-	return ok && base.Curved(k)
-}
+func (c *curves) Curved(k int) bool { return k >= c.first }
 
 // Move implements boundary.Curves.
-func (c *curves) Move(dst []float64, k int, z, phi []float64, at *regions.CurveBatch) {
-	if k < c.first {
-		c.Surface.(boundary.Curves).Move(dst, k, z, phi, at)
-		return
-	}
+func (c *curves) Move(dst []float64, k int, z, _ []float64, at *regions.CurveBatch) {
 	p := &c.pieces[k-c.first]
 	p.at, p.z = at, z
 	p.solve()

@@ -156,13 +156,9 @@ func (s *normalSampler) Pull(sums, field []float64) {
 
 // propagate multiplies a field by (I − B)⁻ᵀ: what moves a latent moves those
 // below it.
-func (s *normalSampler) propagate(field []float64) { s.passOn(field, 0, len(s.q.mu)-1) }
-
-// passOn is propagate for the latents from i to j, from the last to the first.
-func (s *normalSampler) passOn(field []float64, i, j int) {
-	if s.y != nil {
-		a, z := s.q.edges.children(i, j)
-		vec.AddSparse(field, field, s.n, s.q.edges.childOf[a:z], s.q.edges.child[a:z], s.childB[a:z])
+func (s *normalSampler) propagate(field []float64) {
+	if g := s.q.edges; s.y != nil {
+		vec.AddSparse(field, field, s.n, g.childOf, g.child, s.childB)
 	}
 }
 
