@@ -102,14 +102,6 @@ func (q *sphere) Rand(dst []float64, rng *rand.Rand) {
 	}
 }
 
-func (q *sphere) Groups() []int {
-	groups := make([]int, q.Dim())
-	for i := range groups {
-		groups[i] = i
-	}
-	return groups
-}
-
 // A sphereSampler has the sums of θ.
 type sphereSampler struct {
 	q   *sphere

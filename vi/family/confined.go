@@ -574,8 +574,5 @@ func (q *confined) MoverTo(h regions.Hyperplane, positive bool) Mover {
 	}
 }
 
-// Groups implements Q.
-func (q *confined) Groups() []int { return q.links.groups() }
-
 // Drawer implements Q. It is no Sampler: what is confined is made at a mode, and not fitted by gradients.
 func (q *confined) Drawer(n int) Drawer { return newPointDrawer(q, n) }

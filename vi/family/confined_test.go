@@ -276,7 +276,6 @@ func TestSequence(t *testing.T) {
 	clone.Move([]float64{1, 0, 0, 0, 0})
 	require.NotEqual(t, q.Mean(1), clone.Mean(1))
 	require.Equal(t, q.Mean(1), again.Mean(1))
-	require.Equal(t, []int{0, 0}, confinedCases(t)["two floors"].Groups())
 
 	free := Sequential([][]int{{}, {0}})
 	free.Set(q.Theta())

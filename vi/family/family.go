@@ -97,9 +97,6 @@ type Q interface {
 	// Rand writes a draw to dst. It panics if rng is nil, or unless dst has the
 	// length Dim.
 	Rand(dst []float64, rng *rand.Rand)
-	// Groups numbers groups of latents that are independent of each other: latents
-	// with different numbers are.
-	Groups() []int
 
 	// Drawer returns what draws batches of n samples. It is a Sampler if q can be
 	// fitted by gradients.

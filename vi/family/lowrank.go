@@ -250,9 +250,6 @@ func (q *lowRank) Rand(dst []float64, rng *rand.Rand) {
 	}
 }
 
-// Groups puts all latents in one group.
-func (q *lowRank) Groups() []int { return make([]int, len(q.mu)) }
-
 // A lowRankSampler has sums by μ, by s, and by U row by row.
 type lowRankSampler struct {
 	*normalSampler // of μ and s
