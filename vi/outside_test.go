@@ -102,14 +102,6 @@ func (q *sphere) Rand(dst []float64, rng *rand.Rand) {
 	}
 }
 
-func (q *sphere) Groups() []int {
-	groups := make([]int, q.Dim())
-	for i := range groups {
-		groups[i] = i
-	}
-	return groups
-}
-
 // A sphereSampler has the sums of θ.
 type sphereSampler struct {
 	q   *sphere
@@ -159,15 +151,9 @@ func (s *sphereSampler) AddScore(sums, weight []float64) {
 
 func (s *sphereSampler) Finish(dst, sums []float64, n int) { floats.ScaleTo(dst, 1/float64(n), sums) }
 
-func (s *sphereSampler) FinishSome(dst []float64, params []int, sums []float64, n int) {
-	for at, k := range params {
-		dst[at] = sums[k] / float64(n)
-	}
-}
+func (s *sphereSampler) Reach() boundary.Reach { return boundary.OnPlane }
 
-func (s *sphereSampler) Reach(family.Method) boundary.Reach { return boundary.OnPlane }
-
-func (s *sphereSampler) Surface(pieces []boundary.Piece, at [][]int, _ family.Method) family.Surface {
+func (s *sphereSampler) Surface(pieces []boundary.Piece, at [][]int) family.Surface {
 	f := &sphereSurface{s: s, w: make([]float64, len(pieces)), t: make([]float64, len(pieces))}
 	for k, p := range pieces {
 		f.planes = append(f.planes, p.Hyperplane)
@@ -201,7 +187,6 @@ func (f *sphereSurface) Locate() {
 }
 
 func (f *sphereSurface) Along(k int) []float64       { return f.along[k] }
-func (f *sphereSurface) Density(k int) float64       { return f.w[k] }
 func (f *sphereSurface) Reached(k int) bool          { return f.w[k] > 0 }
 func (f *sphereSurface) Each(int) bool               { return false }
 func (f *sphereSurface) Clear(sums []float64, _ int) { clear(sums) }

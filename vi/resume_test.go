@@ -16,7 +16,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/parallel"
@@ -29,13 +28,11 @@ func saveCases() map[string]Settings {
 	return map[string]Settings{
 		"plain":       {Method: Climb{Samples: 16, Steps: 60}},
 		"streams":     {Method: Climb{Samples: 700, Steps: 40, Average: 0.5}},
-		"cosine":      {Method: Climb{Steps: 60, Schedule: Schedule{Shape: Cosine, End: 0.01}}},
-		"polynomial":  {Method: Climb{Steps: 60, Schedule: Schedule{Shape: Polynomial, Power: 3}, Optimizer: &Adam{StepSize: 0.02, Beta1: 0.8, Epsilon: 1e-6}}},
+		"cosine":      {Method: Climb{Steps: 60, Schedule: Cosine}},
 		"automatic":   {Method: Climb{Steps: 1000, Stop: Automatic, TraceEvery: 7}},
 		"runs out":    {Method: Climb{Steps: 120, Stop: Automatic}},
 		"restarts":    {Method: Climb{Steps: 60, Restarts: 3}},
-		"subsampling": {Method: Climb{Estimator: Boundary{Guards: 2, By: boundary.ByWeight}, Steps: 60}},
-		"elimination": {Method: Climb{Estimator: Boundary{Method: family.Elimination}, Steps: 60}},
+		"subsampling": {Method: Climb{Estimator: Boundary{Guards: 2}, Steps: 60}},
 		"reparam":     {Method: Climb{Estimator: Reparam{}, Steps: 60}},
 		"score":       {Method: Climb{Estimator: Score{}, Steps: 60}},
 	}
@@ -274,7 +271,7 @@ func TestResumeInEveryFamily(t *testing.T) {
 		for name, s := range map[string]Settings{
 			"steps":     {Method: Climb{Steps: 40, Average: 0.5, Restarts: 2}},
 			"automatic": {Method: Climb{Steps: 200, Stop: Automatic, TraceEvery: 7}},
-			"a start":   {Method: Climb{Steps: 40, Start: inFamily(t, f, d), Estimator: Boundary{Guards: 2, By: boundary.ByWeight}}},
+			"a start":   {Method: Climb{Steps: 40, Start: inFamily(t, f, d), Estimator: Boundary{Guards: 2}}},
 		} {
 			t.Run(f.Name()+", "+name, func(t *testing.T) {
 				s.climb().Family, s.Seed, s.climb().Samples = f, *seed, 40

@@ -40,12 +40,12 @@ func flat(m, h float64) float64 {
 	return 1 + (x-y)/6 + (x*x-6*x*y+3*y*y)/120 + (x*x*x-15*x*x*y+45*x*y*y-15*y*y*y)/5040
 }
 
-// over is the quotient of two masses, times exp(−(x² − y²)/2).
-func (m mass) over(n mass, x, y float64) float64 {
+// over is the quotient of two masses.
+func (m mass) over(n mass) float64 {
 	if m.rest == 0 {
 		return 0
 	}
-	return m.rest / n.rest * exp(halfSquares(n.near, m.near)+halfSquares(y, x))
+	return m.rest / n.rest * exp(halfSquares(n.near, m.near))
 }
 
 // halfSquares is (x² − y²)/2; 0 where both are infinite.
@@ -109,17 +109,6 @@ func LogProb(x, lo, hi float64) float64 {
 	return logDensity + halfSquares(m.near, x) - math.Log(m.rest)
 }
 
-// CDF is (Φ(x) − Φ(α))/(Φ(β) − Φ(α)). Of −x, −β and −α it is 1 minus that.
-func CDF(x, lo, hi float64) float64 {
-	switch {
-	case x <= lo:
-		return 0
-	case x >= hi:
-		return 1
-	}
-	return min(1, massOf(lo, x).over(massOf(lo, hi), 0, 0))
-}
-
 // At is T(ε; α, β), the point with the probability of ε: if ε is a draw of the standard
 // normal, T is one of the truncated normal. It lies inside (α, β) if there is a
 // number inside, and is ε itself if both are infinite, or so far that they make no difference to it.
@@ -129,21 +118,7 @@ func At(e, lo, hi float64) float64 {
 	}
 	var i Interval
 	i.Set(lo, hi)
-	return i.at(e)
-}
-
-// Row is t = T(ε; α, β), number by number. What equal intervals that follow each other
-// have in common is computed once.
-func Row(t, e, lo, hi []float64) {
-	var i Interval
-	for k, x := range e {
-		if free(x, lo[k], hi[k]) {
-			t[k] = x
-			continue
-		}
-		i.Set(lo[k], hi[k])
-		t[k] = i.at(x)
-	}
+	return i.quantile(tails(e))
 }
 
 // Quantile is the point below which there is the part u of the mass.
@@ -183,10 +158,6 @@ func free(e, lo, hi float64) bool {
 	return lo < -12 && hi > 12 && (math.Abs(e) < 6 || lo < -beyond && hi > beyond)
 }
 
-func (i *Interval) at(e float64) float64 {
-	return i.quantile(tails(e))
-}
-
 // quantile is the point with the part u of the mass below it, and the part v above.
 func (i *Interval) quantile(u, v float64) float64 {
 	lo, hi := i.Lo, i.Hi
@@ -194,9 +165,9 @@ func (i *Interval) quantile(u, v float64) float64 {
 	t := 0.0
 	switch {
 	case above < least:
-		t = -LogQuantile(math.Log(v+u*massAbove(hi).over(massAbove(lo), 0, 0)) + LogMass(lo, math.Inf(1)))
+		t = -LogQuantile(math.Log(v+u*massAbove(hi).over(massAbove(lo))) + LogMass(lo, math.Inf(1)))
 	case below < least:
-		t = LogQuantile(math.Log(u+v*massAbove(-lo).over(massAbove(-hi), 0, 0)) + LogMass(-hi, math.Inf(1)))
+		t = LogQuantile(math.Log(u+v*massAbove(-lo).over(massAbove(-hi))) + LogMass(-hi, math.Inf(1)))
 	case math.Abs(below-0.5) < 0.004: // near 0 the difference from ½ is what counts
 		t = centre((v*math.Erf(lo*invSqrt2) + u*math.Erf(hi*invSqrt2)) / (2 * density0))
 	case below < above:
@@ -236,23 +207,6 @@ func LogQuantile(p float64) float64 {
 		x += r * (logDensity - 0.5*x*x + math.Log(r) - p)
 	}
 	return -x
-}
-
-// Slopes are ∂T/∂α and ∂T/∂β for a fixed ε, where T(ε; α, β) = t:
-//
-//	(1 − u)·φ(α)/φ(t) and u·φ(β)/φ(t),   u = CDF(t).
-func Slopes(t, lo, hi float64) (byLo, byHi float64) {
-	if lo < -beyond && hi > beyond {
-		return 0, 0
-	}
-	all := massOf(lo, hi)
-	if !math.IsInf(lo, -1) {
-		byLo = massOf(t, hi).over(all, lo, t)
-	}
-	if !math.IsInf(hi, 1) {
-		byHi = massOf(lo, t).over(all, hi, t)
-	}
-	return byLo, byHi
 }
 
 // Between is interval j of those that ascending cuts make of the line, from 0.

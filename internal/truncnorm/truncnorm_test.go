@@ -168,27 +168,14 @@ func points(i [2]float64) (xs []float64) {
 	return xs
 }
 
-// Distribution function, density and slopes are right at the points themselves.
+// The density is right at the points themselves.
 func TestAtPoints(t *testing.T) {
 	for _, i := range intervals() {
 		all := bigMass(i[0], i[1])
 		for _, x := range points(i) {
 			at := fmt.Sprintf("%v in %s", x, name(i))
-			below, above, density := bigMass(i[0], x), bigMass(x, i[1]), bigDensity(num(x))
-			require.InEpsilon(t, ratio(below, all), CDF(x, i[0], i[1]), 1e-12, at)
-			require.InEpsilon(t, ratio(above, all), CDF(-x, -i[1], -i[0]), 1e-12, at)
+			density := bigDensity(num(x))
 			require.InEpsilon(t, 1+math.Abs(bigLog(div(density, all))), 1+math.Abs(LogProb(x, i[0], i[1])), 1e-12, at)
-			byLo, byHi := Slopes(x, i[0], i[1])
-			slope := func(end float64, part *big.Float, got float64) {
-				if math.IsInf(end, 0) {
-					require.Zero(t, got)
-					return
-				}
-				want := ratio(mul(div(part, all), bigDensity(num(end))), density)
-				require.InDelta(t, want, got, 1e-12*want+1e-300, at)
-			}
-			slope(i[0], above, byLo)
-			slope(i[1], below, byHi)
 		}
 	}
 	require.Equal(t, math.Inf(-1), LogProb(1, 1, 2))
@@ -270,25 +257,4 @@ func BenchmarkAt(b *testing.B) {
 			}
 		})
 	}
-}
-
-func BenchmarkSlopes(b *testing.B) {
-	for range b.N {
-		Slopes(1.3, 1, inf)
-	}
-}
-
-// A row is made of the same points, whichever intervals follow each other.
-func TestRow(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 0))
-	var e, lo, hi, want []float64
-	for _, i := range intervals() {
-		for range 1 + rng.IntN(3) {
-			x := rng.NormFloat64()
-			e, lo, hi, want = append(e, x), append(lo, i[0]), append(hi, i[1]), append(want, At(x, i[0], i[1]))
-		}
-	}
-	got := make([]float64, len(e))
-	Row(got, e, lo, hi)
-	require.Equal(t, want, got)
 }

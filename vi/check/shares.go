@@ -3,12 +3,14 @@ package check
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/text"
 	"github.com/facetvi/facet/vi/family"
@@ -72,13 +74,12 @@ func SharesByGuard(d *graph.Density, q family.Q, samples int, seed uint64) (Guar
 			if err := p.Run(rng); err != nil {
 				return err
 			}
-			planes.add(c, p, sums)
+			planes.add(c, p, sums, g)
 			clear(sums)
 			p.AddInside(sums)
 			p.Sampler().Finish(g, sums, partBatch)
 			floats.Mul(g, planes.units)
 			rep.add(c, g)
-			clear(sums)
 			return nil
 		}, nil
 	})
@@ -142,8 +143,22 @@ func newPlaneSums(d *graph.Density, q family.Q) (*planeSums, error) {
 	}
 	p := &planeSums{units: make([]float64, len(q.Theta())), params: make([][]int, d.Arrangement().Len())}
 	q.Units(p.units)
+	onPlane := parts.Sampler().Reach().Name == boundary.OnPlane.Name
+	of := map[int][]int{} // the parameters of each latent
+	for k := range p.units {
+		i := q.Param(k).Latent
+		of[i] = append(of[i], k)
+	}
 	for k := range parts.Planes() {
-		p.params[parts.Number(k)] = parts.Params(k)
+		l := parts.Number(k)
+		latents := slices.Collect(maps.Keys(of))
+		if onPlane {
+			latents = d.Arrangement().Latents(l)
+		}
+		for _, i := range latents {
+			p.params[l] = append(p.params[l], of[i]...)
+		}
+		slices.Sort(p.params[l])
 	}
 	n := 0
 	for _, list := range p.params {
@@ -161,17 +176,15 @@ func newPlaneSums(d *graph.Density, q family.Q) (*planeSums, error) {
 // gigabyte.
 const mostShares = 1 << 21
 
-// add adds a batch's mean; sums are zeros, and are afterwards.
-func (p *planeSums) add(c int, parts *gradient.Parts, sums []float64) {
-	sampler := parts.Sampler()
+// add adds a batch's mean. sums and g are scratch.
+func (p *planeSums) add(c int, parts *gradient.Parts, sums, g []float64) {
 	for k := range parts.Planes() {
-		l := parts.Number(k)
-		g := make([]float64, len(p.params[l]))
+		clear(sums)
 		parts.AddPlane(sums, k)
-		sampler.FinishSome(g, p.params[l], sums, partBatch)
-		parts.ClearPlane(sums, k)
-		for j, x := range g {
-			p.sums[c][p.first[l]+j].Add(x * p.units[p.params[l][j]])
+		parts.FinishPart(g, sums, partBatch)
+		l := parts.Number(k)
+		for j, of := range p.params[l] {
+			p.sums[c][p.first[l]+j].Add(g[of] * p.units[of])
 		}
 	}
 }

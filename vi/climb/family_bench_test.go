@@ -18,27 +18,24 @@ func priorIn(b testing.TB, f family.Family, d *graph.Density) family.Q {
 	return q
 }
 
-// BenchmarkFamily is an iteration of a fit in each family, with its own way onto
-// guards and with the other, at the prior: there most guards are in reach.
+// BenchmarkFamily is an iteration of a fit in each family, at the prior: there most guards are in reach.
 func BenchmarkFamily(b *testing.B) {
 	for _, model := range floorModels {
 		for _, f := range []family.Family{
 			family.MeanField{}, family.Softplus{}, family.Structured{}, family.FullRank{}, family.LowRank{Rank: 2},
 		} {
-			for _, m := range []family.Method{family.Own, family.Orthogonal} {
-				b.Run(fmt.Sprintf("model=%s/family=%s/method=%v/N=16", model, f.Name(), m), func(b *testing.B) {
-					_, d := paperSpec(b, model)
-					f, err := newFitter(d, newJob(d, Settings{Estimator: gradient.Boundary{Method: m}, Samples: 16, StepSize: tinyStep, Start: priorIn(b, f, d)}))
-					require.NoError(b, err)
-					require.NoError(b, f.step())
-					b.ReportAllocs()
-					for b.Loop() {
-						if err := f.step(); err != nil {
-							b.Fatal(err)
-						}
+			b.Run(fmt.Sprintf("model=%s/family=%s/N=16", model, f.Name()), func(b *testing.B) {
+				_, d := paperSpec(b, model)
+				f, err := newFitter(d, newJob(d, Settings{Estimator: gradient.Boundary{}, Samples: 16, StepSize: tinyStep, Start: priorIn(b, f, d)}))
+				require.NoError(b, err)
+				require.NoError(b, f.step())
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := f.step(); err != nil {
+						b.Fatal(err)
 					}
-				})
-			}
+				}
+			})
 		}
 	}
 }

@@ -37,7 +37,7 @@ func Assemble(d *graph.Density, s Job, states []State) (Result, error) {
 		}
 	}
 	st := states[kept]
-	p.Q, p.Steps, p.Optimizer, p.Trace = p.Restarts[kept].Q, st.Step, st.optimizer(), st.Trace
+	p.Q, p.Steps, p.Trace = p.Restarts[kept].Q, st.Step, st.Trace
 	p.Warnings = append(p.Warnings, runaways(d, p.Q)...)
 	return p, nil
 }
@@ -113,11 +113,8 @@ const mostBeyond = 0.01
 
 // runaways are warnings of parameters that stand in guards alone and are, under the fit, above
 // or below all that these compare them with: there the ELBO is flat, and where it rises
-// towards that it has no maximum. Where q is confined to sides of guards there is no telling.
+// towards that it has no maximum.
 func runaways(d *graph.Density, q family.Q) (warnings []string) {
-	if _, truncated := q.(family.Truncated); truncated {
-		return nil
-	}
 	arr := d.Arrangement()
 	for _, i := range d.Engine().Thresholds() {
 		if i >= d.Params() {

@@ -76,47 +76,45 @@ func (b *bound) parallel(c *bound) bool {
 	})
 }
 
-// value is the bound at sample k of n.
-func (b *bound) value(z []float64, n, k int) float64 {
+// value is the bound at z.
+func (b *bound) value(z []float64) float64 {
 	x := b.at
 	for l, slope := range b.slope {
-		x += slope * z[b.Index[l]*n+k]
+		x += slope * z[b.Index[l]]
 	}
 	return x
 }
 
-// holds reports whether sample k of n is on the side, as regions.Arrangement sees
-// it.
-func (b *bound) holds(z []float64, n, k int) bool {
+// holds reports whether z is on the side, as regions.Arrangement sees it.
+func (b *bound) holds(z []float64) bool {
 	phi := b.Const
 	for l, i := range b.Index {
-		phi += float64(b.Coef[l] * z[i*n+k])
+		phi += float64(b.Coef[l] * z[i])
 	}
 	return (phi > 0) == b.Positive
 }
 
-// ends are the bounds at sample k of n, and which of the floors and ceilings they
-// are; −1 if there is none.
-func (r *truncation) ends(z []float64, n, k int) (lo, hi float64, floor, ceiling int) {
+// ends are the bounds at z, and which of the floors and ceilings they are; −1 if there is none.
+func (r *truncation) ends(z []float64) (lo, hi float64, floor, ceiling int) {
 	lo, hi, floor, ceiling = math.Inf(-1), math.Inf(1), -1, -1
 	for l := range r.floors {
-		if x := r.floors[l].value(z, n, k); x > lo {
+		if x := r.floors[l].value(z); x > lo {
 			lo, floor = x, l
 		}
 	}
 	for l := range r.ceilings {
-		if x := r.ceilings[l].value(z, n, k); x < hi {
+		if x := r.ceilings[l].value(z); x < hi {
 			hi, ceiling = x, l
 		}
 	}
 	return lo, hi, floor, ceiling
 }
 
-// contains reports whether sample k of n is inside.
-func (r *truncation) contains(z []float64, n, k int) bool {
+// contains reports whether z is inside.
+func (r *truncation) contains(z []float64) bool {
 	for _, bounds := range [2][]bound{r.floors, r.ceilings} {
 		for l := range bounds {
-			if !bounds[l].holds(z, n, k) {
+			if !bounds[l].holds(z) {
 				return false
 			}
 		}
@@ -124,13 +122,13 @@ func (r *truncation) contains(z []float64, n, k int) bool {
 	return true
 }
 
-// nudge moves the latent by a few roundings, until sample k of n is inside.
-func (r *truncation) nudge(z []float64, n, k int, scale float64) {
-	x := &z[r.latent*n+k]
+// nudge moves the latent by a few roundings, until z is inside.
+func (r *truncation) nudge(z []float64, scale float64) {
+	x := &z[r.latent]
 	move := func(bounds []bound, sign float64) {
 		for l := range bounds {
 			step := sign * 1e-16 * (math.Abs(*x) + scale)
-			for tries := 0; tries < 60 && !bounds[l].holds(z, n, k); tries++ {
+			for tries := 0; tries < 60 && !bounds[l].holds(z); tries++ {
 				*x += step
 				step *= 2
 			}
@@ -369,17 +367,16 @@ func (q *confined) Clone() Q {
 	return &confined{normal: q.normal.Clone().(*Normal), confinement: q.confinement, size: q.size}
 }
 
-// within are α and β of a confined latent at sample k of n, and the bounds that
-// they are of, given its conditional mean m.
-func (q *confined) within(r *truncation, m float64, z []float64, n, k int) (alpha, beta float64, floor, ceiling int) {
-	lo, hi, floor, ceiling := r.ends(z, n, k)
+// within are α and β of a confined latent at z, and the bounds that they are of, given its conditional mean m.
+func (q *confined) within(r *truncation, m float64, z []float64) (alpha, beta float64, floor, ceiling int) {
+	lo, hi, floor, ceiling := r.ends(z)
 	inv := q.normal.inv[r.latent]
 	return (lo - m) * inv, (hi - m) * inv, floor, ceiling
 }
 
-// interval is within of one point, without the bounds.
+// interval is within without the bounds.
 func (q *confined) interval(r *truncation, m float64, z []float64) (alpha, beta float64) {
-	alpha, beta, _, _ = q.within(r, m, z, 1, 0)
+	alpha, beta, _, _ = q.within(r, m, z)
 	return alpha, beta
 }
 
@@ -413,7 +410,7 @@ func (q *confined) putQuantile(i int, z []float64, u float64, in *truncnorm.Inte
 func (q *confined) inside(r *truncation, z []float64, m, t float64) {
 	scale := q.normal.s[r.latent]
 	z[r.latent] = m + scale*t
-	r.nudge(z, 1, 0, scale)
+	r.nudge(z, scale)
 }
 
 // Rand implements Q.
@@ -427,7 +424,7 @@ func (q *confined) Rand(dst []float64, rng *rand.Rand) {
 // LogProb implements Q. It is −Inf outside the sides.
 func (q *confined) LogProb(z []float64) float64 {
 	for _, r := range q.truncations {
-		if r != nil && !r.contains(z, 1, 0) {
+		if r != nil && !r.contains(z) {
 			return math.Inf(-1)
 		}
 	}
@@ -518,7 +515,7 @@ func (q *confined) Law(h regions.Hyperplane) Law {
 		rest, m := h.At(z)-a*z[i], q.normal.conditional(i, z)
 		lo, hi := math.Inf(-1), math.Inf(1)
 		if q.truncations[i] != nil {
-			lo, hi, _, _ = q.truncations[i].ends(z, 1, 0)
+			lo, hi, _, _ = q.truncations[i].ends(z)
 		}
 		if a < 0 {
 			lo, hi = hi, lo
@@ -555,7 +552,7 @@ func (q *confined) MoverTo(h regions.Hyperplane, positive bool) Mover {
 		was, m, s := q.LogProb(z), q.normal.conditional(i, z), q.normal.s[i]
 		lo, hi := math.Inf(-1), math.Inf(1)
 		if q.truncations[i] != nil {
-			lo, hi, _, _ = q.within(q.truncations[i], m, z, 1, 0)
+			lo, hi, _, _ = q.within(q.truncations[i], m, z)
 		}
 		from, to := lo, hi
 		if at := (z[i] - h.At(z)/a - m) / s; positive == (a > 0) {
@@ -568,7 +565,7 @@ func (q *confined) MoverTo(h regions.Hyperplane, positive bool) Mover {
 		}
 		z[i] = m + s*truncnorm.At(rng.NormFloat64(), from, to)
 		if q.truncations[i] != nil {
-			q.truncations[i].nudge(z, 1, 0, s)
+			q.truncations[i].nudge(z, s)
 		}
 		for j := i + 1; j < len(z); j++ {
 			q.put(j, z, rng.NormFloat64())
@@ -577,5 +574,5 @@ func (q *confined) MoverTo(h regions.Hyperplane, positive bool) Mover {
 	}
 }
 
-// Groups implements Q.
-func (q *confined) Groups() []int { return q.links.groups() }
+// Drawer implements Q. It is no Sampler: what is confined is made at a mode, and not fitted by gradients.
+func (q *confined) Drawer(n int) Drawer { return newPointDrawer(q, n) }

@@ -121,10 +121,6 @@ func (c *curves) Locate() {
 	}
 }
 
-// leastDensity is what a curve's density is taken to be at least, for subsampling: it
-// need not be as straight as it is at the mean of q.
-const leastDensity = 0.02
-
 // share decides which latents share the surface.
 func (p *curvePlane) share(s curveSampler) {
 	latents := p.curve.Latents()
@@ -135,19 +131,13 @@ func (p *curvePlane) share(s curveSampler) {
 		p.variance[l] = s.variance(latents[l])
 	}
 	if p.chooses {
-		p.typical()
+		p.mean.Values()
+		slopes := p.mean.Slopes()
+		for _, l := range p.pivots {
+			p.part[l] = slopes[l][0] * slopes[l][0] * p.variance[l]
+		}
 		boundary.Sharing(p.counts, p.curve, p.pivots, p.part)
 	}
-}
-
-// typical is Φ at the mean of q in units of its scale, about. It leaves what Σx is made of there in p.part.
-func (p *curvePlane) typical() float64 {
-	phi, slopes, total := p.mean.Values()[0], p.mean.Slopes(), 0.0
-	for _, l := range p.pivots {
-		p.part[l] = slopes[l][0] * slopes[l][0] * p.variance[l]
-		total += p.part[l]
-	}
-	return phi / math.Sqrt(total)
 }
 
 // Along implements Surface.
@@ -156,22 +146,6 @@ func (c *curves) Along(k int) []float64 {
 		return nil
 	}
 	return c.Surface.Along(k)
-}
-
-// Density implements Surface.
-func (c *curves) Density(k int) float64 {
-	if k >= c.first {
-		p := &c.pieces[k-c.first]
-		if !p.shares {
-			return 0
-		}
-		density := normalDensity(p.typical())
-		if !(density > leastDensity) {
-			density = leastDensity
-		}
-		return density / math.Sqrt(p.variance[p.pivot])
-	}
-	return c.Surface.Density(k)
 }
 
 // Reached implements Surface.
@@ -185,41 +159,14 @@ func (c *curves) Reached(k int) bool {
 // Each implements Surface.
 func (c *curves) Each(k int) bool { return k >= c.first || c.Surface.Each(k) }
 
-// Params implements Surface.
-func (c *curves) Params(k int) []int {
-	if some, ok := c.Surface.(interface{ paramsOf(latents []int) []int }); ok && k >= c.first {
-		return some.paramsOf(c.pieces[k-c.first].latents)
-	}
-	return c.Surface.Params(k)
-}
-
-// Clear implements Surface.
-func (c *curves) Clear(sums []float64, k int) {
-	if k < c.first {
-		c.Surface.Clear(sums, k)
-		return
-	}
-	clear(sums)
-}
-
 // Seeds implements Surface.
 func (c *curves) Seeds() bool { return c.s.seeds() }
 
 // Curved implements boundary.Curves.
-func (c *curves) Curved(k int) bool {
-	if k >= c.first {
-		return true
-	}
-	base, ok := c.Surface.(boundary.Curves)
-	return ok && base.Curved(k)
-}
+func (c *curves) Curved(k int) bool { return k >= c.first }
 
 // Move implements boundary.Curves.
-func (c *curves) Move(dst []float64, k int, z, phi []float64, at *regions.CurveBatch) {
-	if k < c.first {
-		c.Surface.(boundary.Curves).Move(dst, k, z, phi, at)
-		return
-	}
+func (c *curves) Move(dst []float64, k int, z, _ []float64, at *regions.CurveBatch) {
 	p := &c.pieces[k-c.first]
 	p.at, p.z = at, z
 	p.solve()

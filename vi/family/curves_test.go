@@ -31,7 +31,7 @@ func checkBounded(t *testing.T, threshold float64) {
 	const n, batches = 1000, 1000
 	largest := func(pieces ...boundary.Piece) (most [2]float64, sum float64) {
 		s := q.Bind(n)
-		c := s.Surface(pieces, make([][]int, len(pieces)), Own).(*curves)
+		c := s.Surface(pieces, make([][]int, len(pieces))).(*curves)
 		c.Locate()
 		z, rng := make([]float64, 2*n), rand.New(rand.NewPCG(1, 2))
 		at := curve.Bind(n)
@@ -83,7 +83,7 @@ func TestOneLatentMissesAPiece(t *testing.T) {
 	q.Set([]float64{0.5, 1, 0.15, 1})
 	byMean := func(pieces ...boundary.Piece) (mean, se float64) {
 		s := q.Bind(n)
-		c := s.Surface(pieces, make([][]int, len(pieces)), Own).(*curves)
+		c := s.Surface(pieces, make([][]int, len(pieces))).(*curves)
 		c.Locate()
 		z, rng := make([]float64, 2*n), rand.New(rand.NewPCG(1, 3))
 		at := curve.Bind(n)

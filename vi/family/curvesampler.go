@@ -76,14 +76,10 @@ func (s *normalSampler) prepare(i int, latents []int) []int {
 	if s.y == nil {
 		return nil
 	}
-	return s.prepareAlong(s.q.edges, i, latents)
-}
-
-func (s *normalSampler) prepareAlong(g *edges, i int, latents []int) []int {
 	if s.adjoint == nil {
 		s.adjoint, s.passed = make([]float64, len(s.q.mu)*s.n), make([]float64, len(s.childB))
 	}
-	return g.ancestors(i, latents)
+	return s.q.edges.ancestors(i, latents)
 }
 
 // ancestors lists latents and what they descend from, down to first, descending.

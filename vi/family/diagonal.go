@@ -10,20 +10,18 @@ import (
 	"github.com/facetvi/facet/regions"
 )
 
-// A diagonal is the Surface of independent normals, also where those of low rank have
-// U·η beside them: a draw moves along Σa (Orthogonal), or by the ε of the latent with the
-// largest |a_i|·s_i alone (Elimination).
+// A diagonal is the Surface of independent normals, also where those of low rank have U·η beside them: a draw moves
+// along Σa, the normal of the plane in the noise. The weights of such an orthogonal projection are constants.
 type diagonal struct {
 	s      *normalSampler
 	low    *lowRankSampler // whose normals these are; or nil
-	method Method
-	axes   []axisPlane   // of the planes with one coordinate, in their order; none of low rank
-	dense  []densePlane  // of the others
-	kind   []int         // by plane: its position in axes, or −1 minus that in dense
-	along  []([]float64) // by plane
-	moved  []float64     // scratch: ε on a plane
-	weight []float64     // scratch: of the samples
-	wd     []float64     // scratch: weights times jumps
+	axes   []axisPlane     // of the planes with one coordinate, in their order; none of low rank
+	dense  []densePlane    // of the others
+	kind   []int           // by plane: its position in axes, or −1 minus that in dense
+	along  []([]float64)   // by plane
+	moved  []float64       // scratch: ε on a plane
+	weight []float64       // scratch: of the samples
+	wd     []float64       // scratch: weights times jumps
 }
 
 // A densePlane has several coordinates.
@@ -31,24 +29,22 @@ type densePlane struct {
 	regions.Hyperplane
 	at    []int // latents that are asked for
 	along []float64
-	w     float64   // weight of orthogonal projection
-	pivot int       // position of the pivot in Index
-	slope float64   // of Φ along the pivot, in the coordinates of ε
+	w     float64   // weight
 	step  []float64 // a sample moves by −Φ·step in ε, by Index,
 	eta   []float64 // and by −Φ·eta in η of low rank
 }
 
-func newDiagonal(s *normalSampler, low *lowRankSampler, planes []regions.Hyperplane, at [][]int, m Method) *diagonal {
-	d := &diagonal{s: s, low: low, method: m}
-	if m == Own {
-		d.method = Orthogonal
-	}
-	d.moved, d.weight, d.wd = make([]float64, s.n), make([]float64, s.n), make([]float64, s.n)
+func newDiagonal(s *normalSampler, low *lowRankSampler, planes []regions.Hyperplane, at [][]int) *diagonal {
+	d := &diagonal{s: s, low: low, moved: make([]float64, s.n), weight: make([]float64, s.n), wd: make([]float64, s.n)}
 	for k, h := range planes {
 		along := make([]float64, len(at[k]))
 		d.along = append(d.along, along)
 		if len(h.Index) > 1 || low != nil {
-			d.dense = append(d.dense, densePlane{Hyperplane: h, at: at[k], along: along, step: make([]float64, len(h.Index)), eta: make([]float64, d.rank())})
+			p := densePlane{Hyperplane: h, at: at[k], along: along, step: make([]float64, len(h.Index))}
+			if low != nil {
+				p.eta = make([]float64, low.q.rank)
+			}
+			d.dense = append(d.dense, p)
 			d.kind = append(d.kind, -len(d.dense))
 			continue
 		}
@@ -59,14 +55,6 @@ func newDiagonal(s *normalSampler, low *lowRankSampler, planes []regions.Hyperpl
 		d.axes = append(d.axes, axisPlane{latent: h.Index[0], at: -h.Const})
 	}
 	return d
-}
-
-// rank is the number of η.
-func (d *diagonal) rank() int {
-	if d.low == nil {
-		return 0
-	}
-	return d.low.q.rank
 }
 
 // Locate implements Surface.
@@ -85,7 +73,7 @@ func (d *diagonal) Locate() {
 	}
 }
 
-// locate moves the plane to the coordinates of ε, where it is ã·ε + c̃ = 0, but for η.
+// locate moves the plane to the coordinates of the noise, where it is ã·ε + (Uᵀa)·η + c̃ = 0.
 func (d *diagonal) locate(p *densePlane) {
 	mu, s := d.s.q.mu, d.s.q.s
 	variance, shift := 0.0, p.Const
@@ -94,32 +82,13 @@ func (d *diagonal) locate(p *densePlane) {
 		variance += p.step[k] * p.step[k]
 		shift += p.Coef[k] * mu[i]
 	}
-	if d.low != nil {
-		variance = d.low.q.projectTo(p.eta, p.Hyperplane)
+	for k := range p.eta {
+		p.eta[k] = d.low.q.along(p.Hyperplane, k)
+		variance += p.eta[k] * p.eta[k]
 	}
 	p.w = density(shift, math.Sqrt(variance))
-	p.pivot = 0
-	for k, x := range p.step {
-		if math.Abs(x) > math.Abs(p.step[p.pivot]) {
-			p.pivot = k
-		}
-	}
-	p.slope = p.step[p.pivot]
-	if d.method == Orthogonal {
-		floats.Scale(1/variance, p.eta)
-	} else {
-		clear(p.eta)
-	}
-	for k := range p.Index {
-		switch {
-		case d.method == Orthogonal:
-			p.step[k] /= variance
-		case k == p.pivot:
-			p.step[k] = 1 / p.slope
-		default:
-			p.step[k] = 0
-		}
-	}
+	floats.Scale(1/variance, p.step)
+	floats.Scale(1/variance, p.eta)
 	for j, l := range p.at {
 		p.along[j] = 0
 		if k, ok := slices.BinarySearch(p.Index, l); ok {
@@ -134,50 +103,14 @@ func (d *diagonal) locate(p *densePlane) {
 // Along implements Surface.
 func (d *diagonal) Along(k int) []float64 { return d.along[k] }
 
-// Density implements Surface.
-func (d *diagonal) Density(k int) float64 {
-	if l := d.kind[k]; l < 0 {
-		return d.dense[-1-l].w
-	}
-	return d.axes[d.kind[k]].w
-}
-
 // Reached and Each implement Surface.
-func (d *diagonal) Reached(k int) bool { return d.Density(k) > 0 }
-func (d *diagonal) Each(k int) bool    { return d.kind[k] < 0 }
-
-// latents are those of plane k.
-func (d *diagonal) latents(k int) []int {
+func (d *diagonal) Reached(k int) bool {
 	if l := d.kind[k]; l < 0 {
-		return d.dense[-1-l].Index
+		return d.dense[-1-l].w > 0
 	}
-	return []int{d.axes[d.kind[k]].latent}
+	return d.axes[d.kind[k]].w > 0
 }
-
-// Params implements Surface.
-func (d *diagonal) Params(k int) []int { return d.paramsOf(d.latents(k)) }
-
-// paramsOf are μ, s and U of latents.
-func (d *diagonal) paramsOf(latents []int) (params []int) {
-	r := d.rank()
-	for _, i := range latents {
-		params = append(params, 2*i, 2*i+1)
-		for k := range r {
-			params = append(params, 2*len(d.s.q.mu)+i*r+k)
-		}
-	}
-	return params
-}
-
-// Clear implements Surface.
-func (d *diagonal) Clear(sums []float64, k int) {
-	mean, scale, u := d.s.parts(sums)
-	r := d.rank()
-	for _, i := range d.latents(k) {
-		mean[i], scale[i] = 0, 0
-		clear(u[i*r : (i+1)*r])
-	}
-}
+func (d *diagonal) Each(k int) bool { return d.kind[k] < 0 }
 
 // Seeds implements Surface.
 func (d *diagonal) Seeds() bool { return false }
@@ -194,15 +127,7 @@ func (d *diagonal) Add(sums, _ []float64, k int, phi, jumps []float64) {
 		return
 	}
 	p := &d.dense[-1-d.kind[k]]
-	for i := range d.weight {
-		d.weight[i] = p.w
-	}
-	if d.method == Elimination {
-		vec.Affine2(d.moved, d.s.row(d.s.eps, p.Index[p.pivot]), phi, 1, -p.step[p.pivot], 0)
-		for i, e := range d.moved {
-			d.weight[i] = normalDensity(e) / math.Abs(p.slope)
-		}
-	}
+	vec.Fill(d.weight, p.w)
 	vec.GatedMul(d.wd, d.weight, jumps, 1)
 	mean, scale, u := d.s.parts(sums)
 	for j, i := range p.Index {

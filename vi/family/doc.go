@@ -14,8 +14,8 @@
 //	             └──────────────▶
 //
 // [Sequential] and [FromPrecision] take any parents. [Normal.Confine] keeps a
-// sequential normal on given sides of guards: each conditional is truncated, and
-// those guards need no boundary term.
+// sequential normal on given sides of guards: each conditional is truncated. That is
+// the distribution of a cell, to draw from, and not fitted by gradients.
 //
 // [LowRank] is another: z = μ + s⊙ε + U·η with few columns in U. [Softplus] is
 // MeanField with the parameters and the steps of Lee, Yu and Yang (NeurIPS 2018).

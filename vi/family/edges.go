@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
-
-	"github.com/facetvi/facet/internal/components"
 )
 
 // edges are the parents and the children of each latent. Edge e, one coefficient
@@ -81,24 +79,6 @@ func (g *edges) descends(i, j int) bool {
 		return slices.ContainsFunc(g.parents(int(i)), up)
 	}
 	return up(int32(i))
-}
-
-// groups numbers the connected components, in the order of their first latents.
-func (g *edges) groups() []int {
-	group := make([]int, len(g.from)-1)
-	sets := make([][]int, len(group))
-	for i := range sets {
-		sets[i] = []int{i}
-		for _, j := range g.parents(i) {
-			sets[i] = append(sets[i], int(j))
-		}
-	}
-	for k, latents := range components.Of(sets) {
-		for _, i := range latents {
-			group[i] = k
-		}
-	}
-	return group
 }
 
 // text are the parents in JSON.

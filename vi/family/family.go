@@ -97,9 +97,6 @@ type Q interface {
 	// Rand writes a draw to dst. It panics if rng is nil, or unless dst has the
 	// length Dim.
 	Rand(dst []float64, rng *rand.Rand)
-	// Groups numbers groups of latents that are independent of each other: latents
-	// with different numbers are.
-	Groups() []int
 
 	// Drawer returns what draws batches of n samples. It is a Sampler if q can be
 	// fitted by gradients.
@@ -239,17 +236,14 @@ type Sampler interface {
 	// weights log r − log q it is the whole gradient of the ELBO.
 	AddScore(sums, weight []float64)
 	// Finish writes the mean gradient with respect to θ, of the sums of n
-	// samples, to dst.
+	// samples, to dst: what it makes of sums of 0 is what is known exactly of the entropy,
+	// and the rest is linear in sums.
 	Finish(dst, sums []float64, n int)
-	// FinishSome writes what sums bring to the gradient of some parameters to dst,
-	// without what Finish knows exactly of the entropy.
-	FinishSome(dst []float64, params []int, sums []float64, n int)
 	// Surface returns how the batch moves onto pieces, those of curves last, with what
-	// a piece's points are wanted at: at[k] lists latents for piece k, ascending. The
-	// method is that for hyperplanes.
-	Surface(pieces []boundary.Piece, at [][]int, m Method) Surface
-	// Reach says which latents a Surface of the method moves.
-	Reach(m Method) boundary.Reach
+	// a piece's points are wanted at: at[k] lists latents for piece k, ascending.
+	Surface(pieces []boundary.Piece, at [][]int) Surface
+	// Reach says which latents a Surface moves.
+	Reach() boundary.Reach
 }
 
 // Bind returns the Sampler of q for batches of n samples. It is an error if q has no

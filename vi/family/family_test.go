@@ -143,27 +143,7 @@ func TestClosedForms(t *testing.T) {
 			require.InDeltaSlice(t, along.RawVector().Data, g.Regression(h), 1e-10*(1+mat.Norm(&along, 2)))
 			require.InDelta(t, normal.LogProb(z), q.LogProb(z), 1e-9*(1+math.Abs(normal.LogProb(z))))
 		}
-		group := q.Groups()
-		require.Len(t, group, n)
-		for i := range n {
-			for j := range n {
-				if group[i] != group[j] {
-					require.Zero(t, cov.At(i, j), "latents %d and %d", i, j)
-				}
-			}
-		}
 	})
-}
-
-// Latents of one group are linked, directly or through others.
-func TestGroups(t *testing.T) {
-	q, err := Structured{}.New(program(7))
-	require.NoError(t, err)
-	require.Equal(t, []int{0, 0, 0, 0, 0, 0, 0}, q.Groups())
-	q, err = Structured{}.New(program(3))
-	require.NoError(t, err)
-	require.Equal(t, []int{0, 0, 1}, q.Groups())
-	require.Equal(t, []int{0, 1, 2}, Independent(make([]float64, 3), []float64{1, 1, 1}).Groups())
 }
 
 // Draws have the means and covariances, of Rand and of a Sampler alike.
@@ -360,5 +340,4 @@ func TestParams(t *testing.T) {
 	}
 	_, err := FullRank{}.New(program(mostFullRank + 1))
 	require.ErrorContains(t, err, "use Structured or LowRank")
-	require.Equal(t, "the family's own orthogonal elimination", fmt.Sprint(Own, " ", Orthogonal, " ", Elimination))
 }

@@ -144,36 +144,42 @@ func (q *lowRank) SD(i int) float64 {
 	return math.Hypot(q.s[i], floats.Norm(q.row(i), 2))
 }
 
-// projectTo writes Uᵀa to w and returns Var(Φ).
-func (q *lowRank) projectTo(w []float64, h regions.Hyperplane) (variance float64) {
-	clear(w)
-	for k, i := range h.Index {
-		t := h.Coef[k] * q.s[i]
-		variance += t * t
-		floats.AddScaled(w, h.Coef[k], q.row(i))
+// law is the mean and the standard deviation of Φ. It does not allocate.
+func (q *lowRank) law(h regions.Hyperplane) (mean, sd float64) {
+	mean, sd = q.Normal.law(h)
+	for k := range q.rank {
+		sd = math.Hypot(sd, q.along(h, k))
 	}
-	return variance + floats.Dot(w, w)
+	return mean, sd
 }
 
-func (q *lowRank) Law(h regions.Hyperplane) Law {
-	return free(h.At(q.mu), math.Sqrt(q.projectTo(make([]float64, q.rank), h)))
+// along is number k of Uᵀa.
+func (q *lowRank) along(h regions.Hyperplane, k int) (sum float64) {
+	for l, i := range h.Index {
+		sum += h.Coef[l] * q.row(i)[k]
+	}
+	return sum
 }
+
+func (q *lowRank) Law(h regions.Hyperplane) Law { return free(q.law(h)) }
 
 func (q *lowRank) MoverTo(h regions.Hyperplane, positive bool) Mover {
 	return normalMover(q, h, positive)
 }
 
 func (q *lowRank) Regression(h regions.Hyperplane) []float64 {
-	w := make([]float64, q.rank)
-	variance := q.projectTo(w, h)
-	v := make([]float64, len(q.mu))
+	w, v := make([]float64, q.rank), make([]float64, len(q.mu))
+	for k := range w {
+		w[k] = q.along(h, k)
+	}
 	for i := range v {
 		v[i] = floats.Dot(q.row(i), w)
 	}
 	for k, i := range h.Index {
 		v[i] += h.Coef[k] * q.s[i] * q.s[i]
 	}
-	floats.Scale(1/variance, v)
+	_, sd := q.law(h)
+	floats.Scale(1/(sd*sd), v)
 	return v
 }
 
@@ -244,9 +250,6 @@ func (q *lowRank) Rand(dst []float64, rng *rand.Rand) {
 	}
 }
 
-// Groups puts all latents in one group.
-func (q *lowRank) Groups() []int { return make([]int, len(q.mu)) }
-
 // A lowRankSampler has sums by μ, by s, and by U row by row.
 type lowRankSampler struct {
 	*normalSampler // of μ and s
@@ -259,9 +262,6 @@ type lowRankSampler struct {
 	ux             []float64  // UᵀD⁻¹x, Rank × n
 	inv2           []float64  // 1/s²
 	p, up          []float64  // Σ⁻¹x and UᵀΣ⁻¹x, of AddScore
-	moved          []float64  // scratch of pullAt
-	etaMean        []float64  // E[η | z] at the samples, Rank × n; nil without pieces of curves
-	known          bool       // etaMean and ux are those of the samples
 }
 
 func (q *lowRank) Drawer(n int) Drawer {
@@ -288,7 +288,6 @@ func (s *lowRankSampler) Locate(q Q) {
 }
 
 func (s *lowRankSampler) Draw(z []float64, rng *rand.Rand) {
-	s.known = false
 	parallel.Normals(s.eta, rng)
 	s.noise(rng)
 	for i, m := range s.q.mu {
@@ -396,76 +395,16 @@ func (s *lowRankSampler) AddScore(sums, weight []float64) {
 	}
 }
 
-// variance implements curveSampler: 1/(Σ⁻¹)_ii.
-func (s *lowRankSampler) variance(i int) float64 { return 1 / s.precision(i, i) }
+// seeds implements curveSampler: a point keeps η, which moves other latents with the field.
+func (s *lowRankSampler) seeds() bool { return true }
 
-// precision is (Σ⁻¹)_ij.
-func (s *lowRankSampler) precision(i, j int) float64 {
-	p := -floats.Dot(s.inverse.RawRowView(i), s.q.row(j)) * s.inv2[j]
-	if i == j {
-		p += s.inv2[i]
-	}
-	return p
-}
-
-// prepare implements curveSampler.
-func (s *lowRankSampler) prepare(int, []int) []int {
-	if s.moved == nil {
-		s.moved, s.etaMean = make([]float64, s.n), make([]float64, s.q.rank*s.n)
-	}
-	return nil
-}
-
-// know fills ux and etaMean for the samples.
-func (s *lowRankSampler) know() {
-	if s.known {
-		return
-	}
-	s.known = true
-	s.pulled()
-	clear(s.etaMean)
-	for i := range s.q.mu {
-		for k, w := range s.inverse.RawRowView(i) {
-			vec.AddScaled(s.row(s.etaMean, k), w, s.row(s.x, i))
-		}
-	}
-}
-
-// addPrecisionRow adds row i of Σ⁻¹x, of which ux is known, to dst.
-func (s *lowRankSampler) addPrecisionRow(dst []float64, i int) {
-	vec.AddScaled(dst, s.inv2[i], s.row(s.x, i))
-	for k, w := range s.inverse.RawRowView(i) {
-		vec.AddScaled(dst, -w, s.row(s.ux, k))
-	}
-}
-
-// densityGiven implements curveSampler.
-func (s *lowRankSampler) densityGiven(dst []float64, at *displaced) {
-	s.know()
-	clear(at.noise)
-	s.addPrecisionRow(at.noise, at.latent)
-	normalGiven(dst, at, s.variance(at.latent))
-}
-
-// pullAt implements curveSampler. The noise that makes a point is not unique; what counts is
-// its mean given the point,
-//
-//	E[ε | z] = S·Σ⁻¹x,   E[η | z] = Uᵀ·Σ⁻¹x = M⁻¹·UᵀD⁻¹x,
-//
-// where x = z − μ differs from that of the samples by δ in one latent.
-func (s *lowRankSampler) pullAt(sums, _ []float64, at *displaced, field [][]float64) {
-	mean, scale, u := s.parts(sums)
-	r := s.q.rank
+// pullAt implements curveSampler.
+func (s *lowRankSampler) pullAt(sums, grad []float64, at *displaced, field [][]float64) {
+	_, scale, _ := s.parts(sums)
 	for l, i := range at.latents {
-		moved := floats.Dot(field[l], at.delta)
-		if mean[i] += floats.Sum(field[l]); i < s.q.points {
-			continue // a parameter has no noise
-		}
-		clear(s.moved)
-		s.addPrecisionRow(s.moved, i)
-		scale[i] += s.q.s[i] * (floats.Dot(field[l], s.moved) + moved*s.precision(i, at.latent))
-		for k := range r {
-			u[i*r+k] += floats.Dot(field[l], s.row(s.etaMean, k)) + moved*s.inverse.At(at.latent, k)
+		vec.AddScaled(s.row(grad, i), 1, field[l])
+		if i == at.latent {
+			scale[i] += floats.Dot(field[l], at.delta) / s.q.s[i]
 		}
 	}
 }

@@ -466,14 +466,3 @@ func (q *masses) Rand(dst []float64, rng *rand.Rand) {
 		dst[l.latent] = l.within(l.pick(rng.Float64()), rng.Float64())
 	}
 }
-
-func (q *masses) Groups() []int {
-	group, count := make([]int, len(q.number)), 0
-	for b, g := range q.rest.Groups() {
-		group[q.of[b]], count = g, max(count, g+1)
-	}
-	for d, l := range q.laws {
-		group[l.latent] = count + d
-	}
-	return group
-}

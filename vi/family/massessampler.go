@@ -165,25 +165,9 @@ func (s *massesSampler) Finish(dst, sums []float64, n int) {
 	})
 }
 
-func (s *massesSampler) FinishSome(dst []float64, params []int, sums []float64, n int) {
-	rest := len(s.q.rest.Theta())
-	all := make([]float64, len(s.q.theta)-rest)
-	at := 0
-	s.jumps(sums, func(_ int, l *massLaw, jumps []float64) {
-		at += copy(all[at:], s.slopes(l, jumps, 1/float64(n)))
-	})
-	for k, p := range params {
-		if p >= rest {
-			dst[k] = all[p-rest]
-		} else {
-			s.rest.FinishSome(dst[k:k+1], params[k:k+1], sums[:s.rest.Sums()], n)
-		}
-	}
-}
-
 // Reach is that of the rest, beside cuts that move their latents alone.
-func (s *massesSampler) Reach(m Method) boundary.Reach {
-	of, q := s.rest.Reach(m), s.q
+func (s *massesSampler) Reach() boundary.Reach {
+	of, q := s.rest.Reach(), s.q
 	if of.Name == boundary.OnPlane.Name {
 		return of
 	}
@@ -208,17 +192,14 @@ type massCut struct {
 	law   *massLaw
 	cut   int // its number
 	sum   int // where its Σ Δ is
-	param int // where the latent's logits are
 	along []float64
 }
 
-func (s *massesSampler) Surface(pieces []boundary.Piece, at [][]int, m Method) Surface {
+func (s *massesSampler) Surface(pieces []boundary.Piece, at [][]int) Surface {
 	f := &massesSurface{s: s}
-	sum, param := make([]int, len(s.q.laws)), make([]int, len(s.q.laws))
-	nextSum, nextParam := s.rest.Sums(), len(s.q.rest.Theta())
+	sum, next := make([]int, len(s.q.laws)), s.rest.Sums()
 	for d, l := range s.q.laws {
-		sum[d], param[d] = nextSum, nextParam
-		nextSum, nextParam = nextSum+len(l.cuts), nextParam+len(l.prob)
+		sum[d], next = next, next+len(l.cuts)
 	}
 	var rest []boundary.Piece
 	var points [][]int
@@ -227,7 +208,7 @@ func (s *massesSampler) Surface(pieces []boundary.Piece, at [][]int, m Method) S
 		if p.Curve == nil {
 			if l := s.q.lawOf(p.Hyperplane); l != nil {
 				d, j := -1-s.q.number[l.latent], l.value(-p.Const/p.Coef[0])
-				f.cuts = append(f.cuts, massCut{l, j, sum[d] + j, param[d], make([]float64, len(at[k]))})
+				f.cuts = append(f.cuts, massCut{l, j, sum[d] + j, make([]float64, len(at[k]))})
 				f.number = append(f.number, -len(f.cuts))
 				continue
 			}
@@ -245,7 +226,7 @@ func (s *massesSampler) Surface(pieces []boundary.Piece, at [][]int, m Method) S
 		f.number = append(f.number, len(rest))
 		rest, points = append(rest, p), append(points, wanted)
 	}
-	f.Surface = s.rest.Surface(rest, points, m)
+	f.Surface = s.rest.Surface(rest, points)
 	if f.Seeds() && s.seeds == nil {
 		s.seeds = make([]float64, len(s.grad))
 	}
@@ -267,14 +248,6 @@ func (f *massesSurface) Along(k int) []float64 {
 	return f.Surface.Along(f.number[k])
 }
 
-// Density is F·(1 − F) at a cut.
-func (f *massesSurface) Density(k int) float64 {
-	if c := f.cut(k); c != nil {
-		return c.law.below[c.cut] * c.law.above[c.cut]
-	}
-	return f.Surface.Density(f.number[k])
-}
-
 func (f *massesSurface) Reached(k int) bool {
 	if c := f.cut(k); c != nil {
 		return c.law.below[c.cut] > 0 && c.law.above[c.cut] > 0
@@ -283,25 +256,6 @@ func (f *massesSurface) Reached(k int) bool {
 }
 
 func (f *massesSurface) Each(k int) bool { return f.cut(k) == nil && f.Surface.Each(f.number[k]) }
-
-func (f *massesSurface) Params(k int) (params []int) {
-	c := f.cut(k)
-	if c == nil {
-		return f.Surface.Params(f.number[k])
-	}
-	for j := range c.law.prob {
-		params = append(params, c.param+j)
-	}
-	return params
-}
-
-func (f *massesSurface) Clear(sums []float64, k int) {
-	if c := f.cut(k); c != nil {
-		sums[c.sum] = 0
-		return
-	}
-	f.Surface.Clear(sums[:f.s.rest.Sums()], f.number[k])
-}
 
 func (f *massesSurface) AddSums(sums []float64, first int, jumps []float64) {
 	for x, jump := range jumps {

@@ -439,6 +439,3 @@ func (q *Normal) conditional(i int, z []float64) float64 {
 	}
 	return m
 }
-
-// Groups implements Q.
-func (q *Normal) Groups() []int { return q.edges.groups() }

@@ -156,13 +156,9 @@ func (s *normalSampler) Pull(sums, field []float64) {
 
 // propagate multiplies a field by (I − B)⁻ᵀ: what moves a latent moves those
 // below it.
-func (s *normalSampler) propagate(field []float64) { s.passOn(field, 0, len(s.q.mu)-1) }
-
-// passOn is propagate for the latents from i to j, from the last to the first.
-func (s *normalSampler) passOn(field []float64, i, j int) {
-	if s.y != nil {
-		a, z := s.q.edges.children(i, j)
-		vec.AddSparse(field, field, s.n, s.q.edges.childOf[a:z], s.q.edges.child[a:z], s.childB[a:z])
+func (s *normalSampler) propagate(field []float64) {
+	if g := s.q.edges; s.y != nil {
+		vec.AddSparse(field, field, s.n, g.childOf, g.child, s.childB)
 	}
 }
 
@@ -234,28 +230,6 @@ func (s *normalSampler) Finish(dst, sums []float64, n int) {
 	for i := range mean {
 		for e := s.q.edges.from[i]; e < s.q.edges.from[i+1]; e++ {
 			dst[2*s.q.edges.parent[e]] -= s.q.b[e] * (mean[i] * inv)
-		}
-	}
-}
-
-// FinishSome implements Sampler.
-func (s *normalSampler) FinishSome(dst []float64, params []int, sums []float64, n int) {
-	mean, scale, b := s.parts(sums)
-	g, inv := s.q.edges, 1/float64(n)
-	for at, k := range params {
-		i := k / 2
-		switch {
-		case k >= 2*len(mean):
-			dst[at] = b[k-2*len(mean)] * inv
-		case k%2 == 0:
-			dst[at] = mean[i] * inv
-			for c, z := g.children(i, i); c < z; c++ {
-				dst[at] -= s.q.b[g.childEdge[c]] * mean[g.child[c]] * inv
-			}
-		case s.q.slope != nil:
-			dst[at] = scale[i] * inv * s.q.slope[i]
-		default:
-			dst[at] = scale[i] * inv
 		}
 	}
 }

@@ -73,7 +73,7 @@ func (q *confined) means(delta, z []float64) []ending {
 	for i := range z {
 		m, s, t := q.normal.conditional(i, z), q.normal.s[i], delta[i]
 		if r := q.truncations[i]; r != nil {
-			alpha, beta, floor, ceiling := q.within(r, m, z, 1, 0)
+			alpha, beta, floor, ceiling := q.within(r, m, z)
 			alpha, beta = alpha-t, beta-t
 			if !truncnorm.IsWhole(alpha, beta) {
 				byLo, byHi := truncnorm.AtEnds(alpha, beta)

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/integrate/quad"
 
-	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
@@ -421,8 +420,8 @@ func (p curvedProblem) factor(v []float64) (sum float64) {
 	return sum + 0.4
 }
 
-// grid are nodes for q, whose sides they respect.
-func (p curvedProblem) grid(t *testing.T, q family.Q, sides []family.Side, width float64) (g grid) {
+// grid are nodes for q.
+func (p curvedProblem) grid(t *testing.T, q family.Q, width float64) (g grid) {
 	var log []*graph.Executor // of each latent alone
 	var mean, sd []float64
 	for i, d := range p.priors {
@@ -449,14 +448,7 @@ func (p curvedProblem) grid(t *testing.T, q family.Q, sides []family.Side, width
 		for x := lo + width*sd[i]; x < hi; x += width * sd[i] {
 			edges = append(edges, x)
 		}
-		cuts := p.cuts(i, z, v)
-		for _, s := range sides {
-			if last := len(s.Index) - 1; s.Index[last] == i {
-				z[i] = 0
-				cuts = append(cuts, -s.At(z)/s.Coef[last])
-			}
-		}
-		for _, c := range cuts {
+		for _, c := range p.cuts(i, z, v) {
 			if c > lo && c < hi {
 				edges = append(edges, c)
 			}
@@ -483,38 +475,20 @@ var curveNodes, curveWeights = func() (x, w []float64) {
 	return x, w
 }()
 
-// curvedMembers are members of families at random parameters, and the sides of those
-// that are confined.
-func curvedMembers(t *testing.T, d *graph.Density) (members map[string]family.Q, sides map[string][]family.Side) {
-	members, sides = map[string]family.Q{}, map[string][]family.Side{}
+// curvedMembers are members of families at random parameters.
+func curvedMembers(t *testing.T, d *graph.Density) (members map[string]family.Q) {
+	members = map[string]family.Q{}
 	dim := d.Dim()
 	for name, f := range map[string]family.Family{"mean field": family.MeanField{}, "full rank": family.FullRank{}, "low rank": family.LowRank{Rank: 1}} {
 		q, err := f.New(d)
 		require.NoError(t, err)
 		members[name] = q
 	}
-	chain, all := make([][]int, dim), make([][]int, dim)
+	chain := make([][]int, dim)
 	for i := 1; i < dim; i++ {
 		chain[i] = []int{i - 1}
-		for j := range i {
-			all[i] = append(all[i], j)
-		}
 	}
 	members["sequential"] = family.Sequential(chain)
-	slanted := make([]float64, dim)
-	slanted[0], slanted[dim-1] = 0.5, -1
-	sides["confined"] = []family.Side{{Hyperplane: affine(1, 1), Positive: true}, {Hyperplane: affine(0.6, slanted...), Positive: true}}
-	sides["confined above"] = []family.Side{{Hyperplane: affine(0.9, slanted...), Positive: true}}
-	for _, name := range []string{"confined", "confined above"} {
-		parents := all
-		if name == "confined above" {
-			parents = make([][]int, dim)
-		}
-		c, soft, err := family.Sequential(parents).Confine(sides[name])
-		require.NoError(t, err)
-		require.Empty(t, soft)
-		members[name] = c
-	}
 	for k, name := range slices.Sorted(maps.Keys(members)) {
 		q, rng := members[name], rand.New(rand.NewPCG(7, uint64(k)))
 		theta := slices.Clone(q.Theta())
@@ -530,7 +504,7 @@ func curvedMembers(t *testing.T, d *graph.Density) (members map[string]family.Q,
 		}
 		q.Set(theta)
 	}
-	return members, sides
+	return members
 }
 
 // The gradient with guards that are not affine is that of the ELBO by quadrature, for
@@ -538,7 +512,7 @@ func curvedMembers(t *testing.T, d *graph.Density) (members map[string]family.Q,
 func TestCurvedGradient(t *testing.T) {
 	t.Parallel()
 	problems := curvedProblems()
-	some := []string{"mean field", "full rank", "confined"}
+	some := []string{"mean field", "full rank"}
 	for k, name := range slices.Sorted(maps.Keys(problems)) {
 		p := problems[name]
 		if !long.On() && k%8 > 0 {
@@ -553,30 +527,27 @@ func TestCurvedGradient(t *testing.T) {
 				}
 			}
 			require.Equal(t, p.curves, curves)
-			members, sides := curvedMembers(t, d)
+			members := curvedMembers(t, d)
 			for _, name := range slices.Sorted(maps.Keys(members)) {
 				if !long.On() && name != some[k%len(some)] || len(p.priors) == 3 && !slices.Contains(some, name) {
 					continue // all of them with -tags long, and in two dimensions
 				}
 				estimators := []gradient.Boundary{{}}
 				if len(p.guards) > 1 {
-					estimators = append(estimators, gradient.Boundary{Guards: 2}, gradient.Boundary{Guards: 3, By: boundary.ByWeight})
+					estimators = append(estimators, gradient.Boundary{Guards: 2}, gradient.Boundary{Guards: 3})
 				}
-				t.Run(name, func(t *testing.T) { p.check(t, d, members[name], sides[name], estimators...) })
+				t.Run(name, func(t *testing.T) { p.check(t, d, members[name], estimators...) })
 			}
 		})
 	}
 }
 
-func (p curvedProblem) check(t *testing.T, d *graph.Density, q family.Q, sides []family.Side, estimators ...gradient.Boundary) {
+func (p curvedProblem) check(t *testing.T, d *graph.Density, q family.Q, estimators ...gradient.Boundary) {
 	width, accuracy := 1.2, 1e-3
 	if len(p.priors) == 3 {
 		width = 2.4
 	}
-	if sides != nil { // the ends of an interval cross curves
-		width, accuracy = width/1.5, 4e-3
-	}
-	fine, coarse := p.grid(t, q, sides, width), p.grid(t, q, sides, 1.6*width)
+	fine, coarse := p.grid(t, q, width), p.grid(t, q, 1.6*width)
 	rng := rand.New(rand.NewPCG(3, 0))
 	for range 20 {
 		k := rng.IntN(len(fine.z))
@@ -618,8 +589,8 @@ func TestCurveNextToEdge(t *testing.T) {
 		q, err := family.MeanField{}.New(d)
 		require.NoError(t, err)
 		q.Place([]float64{0.3, -0.3}, []float64{0.8, 0.6})
-		want := p.grid(t, q, nil, 0.4).gradient(q)
-		require.InDeltaSlice(t, want, p.grid(t, q, nil, 0.6).gradient(q), 2e-3, "the quadrature has not converged")
+		want := p.grid(t, q, 0.4).gradient(q)
+		require.InDeltaSlice(t, want, p.grid(t, q, 0.6).gradient(q), 2e-3, "the quadrature has not converged")
 		s := sampled(t, d, q, gradient.Boundary{}, 1<<19)
 		j := judge{want: want, unit: slices.Repeat([]float64{1}, len(want)), accuracy: 2e-3}
 		t.Log(name, want, s.Mean, s.SE)
@@ -648,9 +619,7 @@ func TestProductOfOneSign(t *testing.T) {
 			m.Factor(graph.If(form(x, y), 1, 0))
 			d := vitest.Compile(t, m)
 			mean, sd := []float64{0.5, 0.15}, []float64{1, 1}
-			free, _, err := family.Sequential([][]int{nil, nil}).Confine(nil)
-			require.NoError(t, err)
-			members := []family.Q{free}
+			members := []family.Q{family.Sequential([][]int{nil, nil})}
 			for _, f := range []family.Family{family.MeanField{}, family.FullRank{}} {
 				q, err := f.New(d)
 				require.NoError(t, err)

@@ -44,17 +44,14 @@ func BenchmarkDiscrete(b *testing.B) {
 		}
 		parts, err := gradient.BindParts(p.d, p.q, 1, gradient.Boundary{})
 		require.NoError(b, err)
-		all, sums, theta := make([]int, 2*n), make([]float64, parts.Sampler().Sums()), make([]float64, 2*n)
-		for k := range all {
-			all[k] = k
-		}
+		sums, theta := make([]float64, parts.Sampler().Sums()), make([]float64, 2*n)
 		sigmoid := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 		for name, estimate := range map[string]func(g []float64, rng *rand.Rand){
 			"boundary": func(g []float64, rng *rand.Rand) {
 				clear(sums)
 				require.NoError(b, parts.Run(rng))
 				parts.AddBoundary(sums)
-				parts.Sampler().FinishSome(theta, all, sums, 1)
+				parts.FinishPart(theta, sums, 1)
 				for i := range g {
 					g[i] = theta[2*i+1]
 				}

@@ -2,7 +2,6 @@ package gradient
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -44,13 +43,9 @@ type Worker interface {
 // a logarithm's or a quantile's domain along it, and cannot be solved for the
 // latent that is on the edge: as a·log b + b > −0.85 at a = b = 0.
 type Boundary struct {
-	// Method says how samples are moved onto guards.
-	Method family.Method `json:",omitempty"`
-	// Guards is how many guards each sample uses, drawn with replacement, each
+	// Guards is how many guards each sample uses, drawn uniformly with replacement, each
 	// divided by its probability; 0 means all of them, without any draw.
 	Guards int `json:",omitempty"`
-	// By is how they are drawn.
-	By boundary.Subsampling `json:",omitempty"`
 }
 
 // Name implements Estimator: "boundary", "boundary_single" for one guard a sample,
@@ -67,21 +62,11 @@ func (e Boundary) Name() string {
 
 // Prepare implements Preparer: it compiles the jumps of d.
 func (e Boundary) Prepare(ctx context.Context, d *graph.Density, q family.Q) error {
-	if err := e.check(); err != nil {
-		return err
-	}
 	s, err := bind(q, 1)
 	if err == nil {
-		_, err = boundary.NewJumpsContext(ctx, d, s.Reach(e.Method))
+		_, err = boundary.NewJumpsContext(ctx, d, s.Reach())
 	}
 	return err
-}
-
-func (e Boundary) check() error {
-	if e.Method > family.Elimination {
-		return fmt.Errorf("gradient: unknown method %d", e.Method)
-	}
-	return nil
 }
 
 // Bind implements Estimator.
@@ -149,8 +134,7 @@ func (w *reparamWorker) Add(sums []float64, rng *rand.Rand) error {
 // Score is the score-function (REINFORCE) estimator (log r − log q)·∇log q,
 // without control variates. Its variance is hopeless beyond a few latents: an oracle, not a
 // tool. A parameter has no score: of a parameter that moves no guard the gradient is
-// E[∂ log r], and models in which one does are refused, as are confined members where
-// there are parameters, for their sides may depend on them. Else it is unbiased.
+// E[∂ log r], and models in which one does are refused. Else it is unbiased.
 type Score struct{}
 
 // Name implements Estimator.
@@ -158,7 +142,7 @@ func (Score) Name() string { return "score" }
 
 // Bind implements Estimator.
 func (Score) Bind(d *graph.Density, q family.Q, n int) (Worker, error) {
-	if err := checkScore(d, q); err != nil {
+	if err := checkScore(d); err != nil {
 		return nil, fmt.Errorf("gradient: score: %w: use Boundary", err)
 	}
 	ex, err := d.Executor(n, graph.Compute{Out: true, Grad: d.Params() > 0})
@@ -170,13 +154,7 @@ func (Score) Bind(d *graph.Density, q family.Q, n int) (Worker, error) {
 }
 
 // checkScore reports parameters that a score estimator has no gradient of.
-func checkScore(d *graph.Density, q family.Q) error {
-	if d.Params() == 0 {
-		return nil
-	}
-	if _, truncated := q.(family.Truncated); truncated {
-		return errors.New("a confined member's sides may depend on parameters, which have no score")
-	}
+func checkScore(d *graph.Density) error {
 	for l, guards := range d.GuardsByPlane() {
 		if i := d.Arrangement().Latents(l)[0]; i < d.Params() {
 			return fmt.Errorf("parameter %s has no score, and moves the guard %v (%s)", d.Latents()[i], guards[0], guards[0].Place())
@@ -217,6 +195,4 @@ func Named(name string) (Estimator, error) {
 
 // SingleGuard is the paper's own variant of Boundary: each sample uses one
 // guard, drawn uniformly.
-func SingleGuard() Boundary {
-	return Boundary{Method: family.Elimination, Guards: 1, By: boundary.Uniform}
-}
+func SingleGuard() Boundary { return Boundary{Guards: 1} }

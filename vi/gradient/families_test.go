@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
@@ -45,33 +44,29 @@ func TestSubsampling(t *testing.T) {
 			m.Factor(graph.If(graph.Less(y, 0), 1, 1))   // no jump at all
 			d := vitest.Compile(t, m)
 			q := member(t, f, d, newReference(f, d).theta(rand.New(rand.NewPCG(3, 0))))
-			for _, method := range Methods {
-				run := func(e Boundary, runs int) (mean, se []float64) {
-					p, err := BindParts(d, q, 1, e)
-					require.NoError(t, err)
-					rng := rand.New(rand.NewPCG(*Seed, 2))
-					p.draw(rng)
-					all := make([]mc.Moments, len(q.Theta()))
-					for range runs {
-						require.NoError(t, p.batch.Run(rng))
-						for k, x := range sumsOf(p, 1, p.AddBoundary) {
-							all[k].Add(x)
-						}
-					}
-					for _, m := range all {
-						mean, se = append(mean, m.Mean), append(se, m.SE())
-					}
-					return mean, se
-				}
-				want, _ := run(Boundary{Method: method}, 1)
-				require.Positive(t, floats.Norm(want, 2))
-				for _, by := range []boundary.Subsampling{boundary.Uniform, boundary.ByWeight} {
-					for _, guards := range []int{1, 3} {
-						mean, se := run(Boundary{method, guards, by}, vitest.Draws(100000))
-						z := vitest.MaxZScaled(t, mean, se, want, vitest.Precision(0.05), 1)
-						require.Less(t, z, 5.0, "%v, %d %v", method, guards, by)
+			run := func(e Boundary, runs int) (mean, se []float64) {
+				p, err := BindParts(d, q, 1, e)
+				require.NoError(t, err)
+				rng := rand.New(rand.NewPCG(*Seed, 2))
+				p.draw(rng)
+				all := make([]mc.Moments, len(q.Theta()))
+				for range runs {
+					require.NoError(t, p.batch.Run(rng))
+					for k, x := range sumsOf(p, 1, p.AddBoundary) {
+						all[k].Add(x)
 					}
 				}
+				for _, m := range all {
+					mean, se = append(mean, m.Mean), append(se, m.SE())
+				}
+				return mean, se
+			}
+			want, _ := run(Boundary{}, 1)
+			require.Positive(t, floats.Norm(want, 2))
+			for _, guards := range []int{1, 3} {
+				mean, se := run(Boundary{Guards: guards}, vitest.Draws(100000))
+				z := vitest.MaxZScaled(t, mean, se, want, vitest.Precision(0.05), 1)
+				require.Less(t, z, 5.0, "%d", guards)
 			}
 		})
 	}
@@ -149,8 +144,8 @@ func TestEstimateDoesNotAllocate(t *testing.T) {
 			q, err := f.New(chain{d})
 			require.NoError(t, err)
 			for _, n := range []int{1, 16, 33} {
-				for _, e := range []Estimator{Boundary{Method: family.Orthogonal}, Boundary{Method: family.Elimination}, SingleGuard(), Reparam{}, Score{},
-					Boundary{Guards: 2, By: boundary.ByWeight}} {
+				for _, e := range []Estimator{Boundary{}, SingleGuard(), Reparam{}, Score{},
+					Boundary{Guards: 2}} {
 					r, err := NewRunner(d, q, e, n, 1)
 					require.NoError(t, err)
 					require.Zero(t, testing.AllocsPerRun(20, func() { _, err = r.Estimate(q) }), "%s, %v, %d samples", name, e, n)

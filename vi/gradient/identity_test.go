@@ -68,7 +68,7 @@ func TestNegatedGuards(t *testing.T) {
 		d := build(v)
 		require.Equal(t, 2, d.Arrangement().Len(), name)
 		for _, e := range []gradient.Estimator{
-			gradient.Boundary{}, gradient.Boundary{Method: family.Elimination}, gradient.Reparam{}, gradient.Score{},
+			gradient.Boundary{}, gradient.SingleGuard(), gradient.Reparam{}, gradient.Score{},
 		} {
 			require.Equal(t, bits(gradientOf(t, want, q, e, 100)), bits(gradientOf(t, d, q, e, 100)), "%s, %s", name, e.Name())
 		}

@@ -175,6 +175,11 @@ type normalOracle struct {
 
 func (o normalOracle) law(theta []float64) normalLaw { return lawOf(o.family, o.parents, theta) }
 
+// eliminates reports whether the family's samples move onto a guard by the noise of one latent, beside which there is other noise.
+func (o normalOracle) eliminates() bool {
+	return o.family == (family.Structured{}) || o.family == (family.FullRank{})
+}
+
 func (o normalOracle) elbo(theta []float64) float64 {
 	q := o.law(theta)
 	sum := q.entropy()
@@ -252,7 +257,7 @@ func (o normalOracle) unseen(theta []float64, prob float64) []float64 {
 }
 
 // thin is the boundary part of the gates on one latent where the weights of n
-// samples by Elimination are worth fewer than 1000 of them: the weight is the
+// samples by elimination are worth fewer than 1000 of them: the weight is the
 // density of the latent given all noise but its own, and where that is much
 // narrower than the latent itself, hardly any sample has a weight that counts.
 func (o normalOracle) thin(theta []float64, n float64) []float64 {

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/vec"
@@ -20,6 +22,8 @@ type Parts struct {
 	surface family.Surface
 	first   []int     // by hyperplane or curve: its first piece, and at last how many there are
 	field   []float64 // scratch
+	none    []float64 // sums of 0, and what is known exactly, of FinishPart
+	exact   []float64
 	theta   []float64 // that it was located at last
 }
 
@@ -34,19 +38,16 @@ func BindValued(d *graph.Density, q family.Q, n int, e Boundary, newData bool) (
 }
 
 func bindParts(d *graph.Density, q family.Q, n int, e Boundary, newData bool, jumpsOf func(*graph.Density, boundary.Reach) (*boundary.Jumps, error)) (*Parts, error) {
-	if err := e.check(); err != nil {
-		return nil, err
-	}
 	sampler, err := bind(q, n)
 	if err != nil {
 		return nil, err
 	}
-	jumps, err := jumpsOf(d, sampler.Reach(e.Method))
+	jumps, err := jumpsOf(d, sampler.Reach())
 	if err != nil {
 		return nil, err
 	}
-	surface := sampler.Surface(jumps.Pieces(), jumps.Latents(), e.Method)
-	batch, err := jumps.Bind(d, n, surface, boundary.Settings{Guards: e.Guards, By: e.By, NewData: newData})
+	surface := sampler.Surface(jumps.Pieces(), jumps.Latents())
+	batch, err := jumps.Bind(d, n, surface, boundary.Settings{Guards: e.Guards, NewData: newData})
 	if err != nil {
 		return nil, err
 	}
@@ -136,9 +137,6 @@ func (p *Parts) Planes() int { return len(p.first) - 1 }
 // Number is the number in the density's arrangement of plane k.
 func (p *Parts) Number(k int) int { return p.jumps.Pieces()[p.first[k]].Plane }
 
-// Params are the parameters that the part of plane k touches, or all.
-func (p *Parts) Params(k int) []int { return p.surface.Params(p.first[k]) }
-
 // AddPlane adds the part of plane k.
 func (p *Parts) AddPlane(sums []float64, k int) {
 	field := p.zeros()
@@ -148,8 +146,15 @@ func (p *Parts) AddPlane(sums []float64, k int) {
 	p.pull(sums, field)
 }
 
-// ClearPlane clears the sums that AddPlane of plane k adds to.
-func (p *Parts) ClearPlane(sums []float64, k int) { p.surface.Clear(sums, p.first[k]) }
+// FinishPart writes the mean gradient by what was added to sums to dst, without what is known exactly of the entropy.
+func (p *Parts) FinishPart(dst, sums []float64, n int) {
+	if p.none == nil {
+		p.none, p.exact = make([]float64, len(sums)), make([]float64, len(dst))
+	}
+	p.sampler.Finish(dst, sums, n)
+	p.sampler.Finish(p.exact, p.none, n)
+	floats.Sub(dst, p.exact)
+}
 
 // zeros is a field for the surface to write to, nil if it does not.
 func (p *Parts) zeros() []float64 {

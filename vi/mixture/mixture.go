@@ -262,14 +262,6 @@ func (m *Mixture) Rand(dst []float64, rng *rand.Rand) {
 	m.parts[family.Pick(m.weight, rng.Float64())].Rand(dst, rng)
 }
 
-// Groups implements family.Q: parts link all latents.
-func (m *Mixture) Groups() []int {
-	if len(m.parts) == 1 {
-		return m.parts[0].Groups()
-	}
-	return make([]int, m.Dim())
-}
-
 // MoverTo implements family.Q: the draw is of another part, by the parts' probabilities of
 // the side, and moved there by that.
 func (m *Mixture) MoverTo(h regions.Hyperplane, positive bool) family.Mover {

@@ -347,8 +347,6 @@ func TestMixtureParameters(t *testing.T) {
 	near, err := family.Of(family.MeanField{}, program(3), clone)
 	require.NoError(t, err)
 	require.InEpsilon(t, clone.SD(1), near.SD(1), 1e-12)
-	require.Equal(t, []int{0, 0, 0}, m.Groups())
-	require.Equal(t, parts[0].Groups(), New([]float64{0}, parts[:1]).Groups())
 	for _, bad := range []func(){
 		func() { New(nil, nil) }, func() { New([]float64{1}, parts) }, func() { m.Set(theta[1:]) },
 		func() { New([]float64{0, 0}, []family.Q{parts[0], family.Independent(nil, nil)}) },

@@ -135,19 +135,6 @@ func (q *Q) Set(theta []float64) { q.Q.Set(theta); q.moved() }
 // Move implements family.Q.
 func (q *Q) Move(step []float64) { q.Q.Move(step); q.moved() }
 
-// Groups implements family.Q: switches depend on the rest, and on those that they meet.
-func (q *Q) Groups() []int {
-	group := make([]int, q.Dim())
-	if len(q.Switches) == len(group) {
-		one := q.take(1)
-		defer q.put(one)
-		for k, w := range q.Switches {
-			group[w.Latent] = one.sum.Group(k)
-		}
-	}
-	return group
-}
-
 // MoverTo implements family.Q: it cannot.
 func (q *Q) MoverTo(regions.Hyperplane, bool) family.Mover { return nil }
 
