@@ -42,7 +42,7 @@ func (j *Jumps) Bind(d *graph.Density, n int, surface Surface, s Settings) (*Bat
 	}
 	b.moves.bind(b.ex)
 	if s.Guards > 0 {
-		b.chosen = newChoice(s.Guards, len(j.pieces), n)
+		b.chosen = newChoice(s, len(j.pieces), n)
 	}
 	return b, nil
 }
@@ -58,6 +58,9 @@ func (b *Batch) Len() int { return len(b.j.pieces) }
 func (b *Batch) Locate() {
 	b.surface.Locate()
 	b.signs.locate()
+	if b.chosen != nil {
+		b.chosen.locate(b.surface)
+	}
 }
 
 // Sign fills Signs of Samples from Z. A caller whose Surface asks nothing of the curves

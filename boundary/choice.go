@@ -1,30 +1,68 @@
 package boundary
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"sort"
+)
 
 // A choice draws the pieces that each sample uses.
 type choice struct {
-	guards, n int
-	factor    []float64 // of each jump, pieces × N
-	scaled    []float64 // one piece's jumps, times their factors
+	s      Settings
+	n      int
+	factor []float64 // of each jump, pieces × N
+	prob   []float64 // of choosing a piece
+	cum    []float64
+	scaled []float64 // one piece's jumps, times their factors
 }
 
-func newChoice(guards, pieces, n int) *choice {
-	return &choice{guards: guards, n: n, factor: make([]float64, pieces*n), scaled: make([]float64, n)}
+func newChoice(s Settings, pieces, n int) *choice {
+	return &choice{
+		s: s, n: n, factor: make([]float64, pieces*n), prob: make([]float64, pieces), cum: make([]float64, pieces),
+		scaled: make([]float64, n),
+	}
+}
+
+// locate finds the probabilities of the pieces.
+func (c *choice) locate(surface Surface) {
+	sum := 0.0
+	for k := range c.prob {
+		c.prob[k] = 1
+		if c.s.By == ByWeight {
+			c.prob[k] = surface.Density(k)
+		}
+		sum += c.prob[k]
+		c.cum[k] = sum
+	}
+	if sum > 0 {
+		for k := range c.prob {
+			c.prob[k] /= sum
+			c.cum[k] /= sum
+		}
+	}
 }
 
 // draw chooses the pieces of each sample.
 func (c *choice) draw(rng *rand.Rand) {
 	clear(c.factor)
-	pieces := len(c.factor) / c.n
-	if pieces == 0 {
+	if len(c.cum) == 0 || c.cum[len(c.cum)-1] == 0 {
 		return
 	}
 	for i := range c.n {
-		for range c.guards {
-			c.factor[rng.IntN(pieces)*c.n+i] += float64(pieces) / float64(c.guards)
+		for range c.s.Guards {
+			l := search(c.cum, rng.Float64())
+			c.factor[l*c.n+i] += 1 / (c.prob[l] * float64(c.s.Guards))
 		}
 	}
+}
+
+// search is the first piece whose cumulative probability exceeds u; if rounding
+// left u above them all, the last that can be chosen.
+func search(cum []float64, u float64) int {
+	last := cum[len(cum)-1]
+	if u >= last {
+		return sort.SearchFloat64s(cum, last)
+	}
+	return sort.Search(len(cum), func(k int) bool { return cum[k] > u })
 }
 
 // apply returns the jumps at a piece times their factors; where a factor is 0

@@ -1,6 +1,7 @@
 package boundary_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -45,8 +46,9 @@ func (s *lines) Along(k int) []float64 {
 	return s.along[k]
 }
 
-func (s *lines) Reached(k int) bool { return s.density[k] > 0 }
-func (s *lines) Each(int) bool      { return true }
+func (s *lines) Density(k int) float64 { return s.density[k] }
+func (s *lines) Reached(k int) bool    { return s.density[k] > 0 }
+func (s *lines) Each(int) bool         { return true }
 
 var _ boundary.Curves = (*lines)(nil)
 
@@ -330,12 +332,18 @@ func TestSubsampling(t *testing.T) {
 		return values
 	}
 	want := draw(boundary.Settings{}, 1)
-	for _, guards := range []int{1, 3, 7} {
-		for k, values := range draw(boundary.Settings{Guards: guards}, 100000) {
-			mean, sd := stat.MeanStdDev(values, nil)
-			se := stat.StdErr(sd, float64(len(values)))
-			require.Less(t, math.Abs(mean-want[k][0]), 5*se, "plane %d, %d", k, guards)
-			require.Less(t, 5*se, 0.05*math.Abs(want[k][0]), "inconclusive")
+	for _, by := range []boundary.Subsampling{boundary.Uniform, boundary.ByWeight} {
+		for _, guards := range []int{1, 3, 7} {
+			for k, values := range draw(boundary.Settings{Guards: guards, By: by}, 100000) {
+				mean, sd := stat.MeanStdDev(values, nil)
+				se := stat.StdErr(sd, float64(len(values)))
+				if by == boundary.ByWeight && surface.density[k] == 0 {
+					require.Zero(t, mean, "a plane without weight is never chosen")
+					continue
+				}
+				require.Less(t, math.Abs(mean-want[k][0]), 5*se, "plane %d, %d %v", k, guards, by)
+				require.Less(t, 5*se, 0.05*math.Abs(want[k][0]), "inconclusive")
+			}
 		}
 	}
 }
@@ -405,9 +413,10 @@ func TestJumpsAreCompiledOnce(t *testing.T) {
 	}
 	_, err = jumps.Bind(build(), 1, axisLines(jumps, 1), boundary.Settings{})
 	require.ErrorContains(t, err, "another model")
-	for _, s := range []boundary.Settings{{Guards: -1}, {Guards: 1 << 21}} {
+	for _, s := range []boundary.Settings{{Guards: -1}, {By: 2}} {
 		require.Error(t, s.Validate())
 		_, err = jumps.Bind(d, 1, axisLines(jumps, 1), s)
 		require.Error(t, err)
 	}
+	require.Equal(t, "uniform by weight", fmt.Sprint(boundary.Uniform, " ", boundary.ByWeight))
 }

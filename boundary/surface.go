@@ -10,6 +10,8 @@ type Surface interface {
 	Locate()
 	// Along is v at the latents that Jumps.Latents lists: a view, always the same.
 	Along(k int) []float64
+	// Density is that of Φ at 0, or near it: positive wherever samples count.
+	Density(k int) float64
 	// Reached is false if no sample counts on the piece.
 	Reached(k int) bool
 	// Each reports whether the samples count differently, so that the sum of their

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/examples/models"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
@@ -373,6 +374,7 @@ func TestSettingsErrors(t *testing.T) {
 		{`Climb.Tolerance is of Climb.Stop = "automatic"`, Settings{Method: Climb{Steps: 100, Tolerance: 0.1}}},
 		{"Climb.StartDraws is of a fit without Climb.Start", Settings{Method: Climb{Start: PriorStart(d), StartDraws: 10}}},
 		{"Climb.CheckpointEvery is of a fit with Settings.Checkpoint", Settings{Method: Climb{CheckpointEvery: 10}}},
+		{"Boundary.By is of Boundary.Guards", Settings{Method: Climb{Estimator: Boundary{By: boundary.ByWeight}}}},
 		{"vi: Climb.Start: a family of 2 latents for 1", Settings{Method: Climb{Start: family.Independent(make([]float64, 2), []float64{1, 1})}}},
 		{"latent z: parameter μ is NaN", Settings{Method: Climb{Start: family.Independent([]float64{nan}, []float64{1})}}},
 		{"latent z: parameter s is 0", Settings{Method: Climb{Start: family.Independent([]float64{0}, []float64{0})}}},
@@ -382,6 +384,7 @@ func TestSettingsErrors(t *testing.T) {
 		{"vi: Climb.Family: low rank: LowRank.Rank = 0", Settings{Method: Climb{Family: family.LowRank{}}}},
 		{"vi: Climb.Family: low rank: LowRank.Rank = 2 for 1 latents", Settings{Method: Climb{Family: family.LowRank{Rank: 2}}}},
 		{"-1 guards", Settings{Method: Climb{Estimator: Boundary{Guards: -1}}}},
+		{"unknown subsampling 7", Settings{Method: Climb{Estimator: Boundary{By: 7}}}},
 	} {
 		p, err := Fit(context.Background(), d, c.s)
 		require.ErrorContains(t, err, c.want)

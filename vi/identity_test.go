@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/examples/models"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
@@ -34,7 +35,7 @@ func TestWithoutGuardsBoundaryIsReparam(t *testing.T) {
 	d := vitest.Smooth(t)
 	for _, f := range allFamilies[:long.Or(2, len(allFamilies))] {
 		want := fitted(t, d, Settings{Method: Climb{Estimator: Reparam{}, Family: f}})
-		for _, e := range []Boundary{{}, {Guards: 3}} {
+		for _, e := range []Boundary{{}, {Guards: 3, By: boundary.ByWeight}} {
 			requireSameFit(t, want, fitted(t, d, Settings{Method: Climb{Estimator: e, Family: f}}))
 		}
 	}

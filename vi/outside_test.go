@@ -187,6 +187,7 @@ func (f *sphereSurface) Locate() {
 }
 
 func (f *sphereSurface) Along(k int) []float64       { return f.along[k] }
+func (f *sphereSurface) Density(k int) float64       { return f.w[k] }
 func (f *sphereSurface) Reached(k int) bool          { return f.w[k] > 0 }
 func (f *sphereSurface) Each(int) bool               { return false }
 func (f *sphereSurface) Clear(sums []float64, _ int) { clear(sums) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/check"
@@ -28,7 +29,7 @@ type results struct {
 func compute(t *testing.T, d *graph.Density, q family.Q, n int, seed uint64) results {
 	t.Helper()
 	var r results
-	for _, e := range []Estimator{Boundary{}, Boundary{Guards: 2}, Reparam{}, Score{}} {
+	for _, e := range []Estimator{Boundary{}, Boundary{Guards: 2, By: boundary.ByWeight}, Reparam{}, Score{}} {
 		s, err := check.Gradient(d, q, e, check.GradientSettings{Draws: 20, Samples: n, Seed: seed})
 		require.NoError(t, err)
 		s.PerDraw = 0 // which may differ from run to run

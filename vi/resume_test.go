@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/internal/parallel"
@@ -32,7 +33,7 @@ func saveCases() map[string]Settings {
 		"automatic":   {Method: Climb{Steps: 1000, Stop: Automatic, TraceEvery: 7}},
 		"runs out":    {Method: Climb{Steps: 120, Stop: Automatic}},
 		"restarts":    {Method: Climb{Steps: 60, Restarts: 3}},
-		"subsampling": {Method: Climb{Estimator: Boundary{Guards: 2}, Steps: 60}},
+		"subsampling": {Method: Climb{Estimator: Boundary{Guards: 2, By: boundary.ByWeight}, Steps: 60}},
 		"reparam":     {Method: Climb{Estimator: Reparam{}, Steps: 60}},
 		"score":       {Method: Climb{Estimator: Score{}, Steps: 60}},
 	}
@@ -271,7 +272,7 @@ func TestResumeInEveryFamily(t *testing.T) {
 		for name, s := range map[string]Settings{
 			"steps":     {Method: Climb{Steps: 40, Average: 0.5, Restarts: 2}},
 			"automatic": {Method: Climb{Steps: 200, Stop: Automatic, TraceEvery: 7}},
-			"a start":   {Method: Climb{Steps: 40, Start: inFamily(t, f, d), Estimator: Boundary{Guards: 2}}},
+			"a start":   {Method: Climb{Steps: 40, Start: inFamily(t, f, d), Estimator: Boundary{Guards: 2, By: boundary.ByWeight}}},
 		} {
 			t.Run(f.Name()+", "+name, func(t *testing.T) {
 				s.climb().Family, s.Seed, s.climb().Samples = f, *seed, 40

@@ -121,6 +121,10 @@ func (c *curves) Locate() {
 	}
 }
 
+// leastDensity is what a curve's density is taken to be at least, for subsampling: it
+// need not be as straight as it is at the mean of q.
+const leastDensity = 0.02
+
 // share decides which latents share the surface.
 func (p *curvePlane) share(s curveSampler) {
 	latents := p.curve.Latents()
@@ -131,13 +135,19 @@ func (p *curvePlane) share(s curveSampler) {
 		p.variance[l] = s.variance(latents[l])
 	}
 	if p.chooses {
-		p.mean.Values()
-		slopes := p.mean.Slopes()
-		for _, l := range p.pivots {
-			p.part[l] = slopes[l][0] * slopes[l][0] * p.variance[l]
-		}
+		p.typical()
 		boundary.Sharing(p.counts, p.curve, p.pivots, p.part)
 	}
+}
+
+// typical is Φ at the mean of q in units of its scale, about. It leaves what Σx is made of there in p.part.
+func (p *curvePlane) typical() float64 {
+	phi, slopes, total := p.mean.Values()[0], p.mean.Slopes(), 0.0
+	for _, l := range p.pivots {
+		p.part[l] = slopes[l][0] * slopes[l][0] * p.variance[l]
+		total += p.part[l]
+	}
+	return phi / math.Sqrt(total)
 }
 
 // Along implements Surface.
@@ -146,6 +156,22 @@ func (c *curves) Along(k int) []float64 {
 		return nil
 	}
 	return c.Surface.Along(k)
+}
+
+// Density implements Surface.
+func (c *curves) Density(k int) float64 {
+	if k >= c.first {
+		p := &c.pieces[k-c.first]
+		if !p.shares {
+			return 0
+		}
+		density := normalDensity(p.typical())
+		if !(density > leastDensity) {
+			density = leastDensity
+		}
+		return density / math.Sqrt(p.variance[p.pivot])
+	}
+	return c.Surface.Density(k)
 }
 
 // Reached implements Surface.

@@ -103,14 +103,17 @@ func (d *diagonal) locate(p *densePlane) {
 // Along implements Surface.
 func (d *diagonal) Along(k int) []float64 { return d.along[k] }
 
-// Reached and Each implement Surface.
-func (d *diagonal) Reached(k int) bool {
+// Density implements Surface.
+func (d *diagonal) Density(k int) float64 {
 	if l := d.kind[k]; l < 0 {
-		return d.dense[-1-l].w > 0
+		return d.dense[-1-l].w
 	}
-	return d.axes[d.kind[k]].w > 0
+	return d.axes[d.kind[k]].w
 }
-func (d *diagonal) Each(k int) bool { return d.kind[k] < 0 }
+
+// Reached and Each implement Surface.
+func (d *diagonal) Reached(k int) bool { return d.Density(k) > 0 }
+func (d *diagonal) Each(k int) bool    { return d.kind[k] < 0 }
 
 // Seeds implements Surface.
 func (d *diagonal) Seeds() bool { return false }

@@ -153,8 +153,9 @@ func (e *elimination) Locate() {
 	}
 }
 
-// Along, Reached, Each and Seeds implement Surface.
+// Along, Density, Reached, Each and Seeds implement Surface.
 func (e *elimination) Along(k int) []float64 { return e.along[k] }
+func (e *elimination) Density(k int) float64 { return density(e.s.q.law(e.planes[k])) }
 func (e *elimination) Reached(k int) bool    { return e.axes[k].w != 0 }
 func (e *elimination) Each(k int) bool       { return e.axes[k].w < 0 }
 func (e *elimination) Seeds() bool           { return true }

@@ -248,6 +248,14 @@ func (f *massesSurface) Along(k int) []float64 {
 	return f.Surface.Along(f.number[k])
 }
 
+// Density is F·(1 − F) at a cut.
+func (f *massesSurface) Density(k int) float64 {
+	if c := f.cut(k); c != nil {
+		return c.law.below[c.cut] * c.law.above[c.cut]
+	}
+	return f.Surface.Density(f.number[k])
+}
+
 func (f *massesSurface) Reached(k int) bool {
 	if c := f.cut(k); c != nil {
 		return c.law.below[c.cut] > 0 && c.law.above[c.cut] > 0

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/integrate/quad"
 
+	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
@@ -534,7 +535,7 @@ func TestCurvedGradient(t *testing.T) {
 				}
 				estimators := []gradient.Boundary{{}}
 				if len(p.guards) > 1 {
-					estimators = append(estimators, gradient.Boundary{Guards: 2}, gradient.Boundary{Guards: 3})
+					estimators = append(estimators, gradient.Boundary{Guards: 2}, gradient.Boundary{Guards: 3, By: boundary.ByWeight})
 				}
 				t.Run(name, func(t *testing.T) { p.check(t, d, members[name], estimators...) })
 			}

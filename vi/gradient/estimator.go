@@ -43,9 +43,11 @@ type Worker interface {
 // a logarithm's or a quantile's domain along it, and cannot be solved for the
 // latent that is on the edge: as a·log b + b > −0.85 at a = b = 0.
 type Boundary struct {
-	// Guards is how many guards each sample uses, drawn uniformly with replacement, each
+	// Guards is how many guards each sample uses, drawn with replacement, each
 	// divided by its probability; 0 means all of them, without any draw.
 	Guards int `json:",omitempty"`
+	// By is how they are drawn.
+	By boundary.Subsampling `json:",omitempty"`
 }
 
 // Name implements Estimator: "boundary", "boundary_single" for one guard a sample,
@@ -195,4 +197,6 @@ func Named(name string) (Estimator, error) {
 
 // SingleGuard is the paper's own variant of Boundary: each sample uses one
 // guard, drawn uniformly.
-func SingleGuard() Boundary { return Boundary{Guards: 1} }
+func SingleGuard() Boundary {
+	return Boundary{Guards: 1, By: boundary.Uniform}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/family"
@@ -63,10 +64,12 @@ func TestSubsampling(t *testing.T) {
 			}
 			want, _ := run(Boundary{}, 1)
 			require.Positive(t, floats.Norm(want, 2))
-			for _, guards := range []int{1, 3} {
-				mean, se := run(Boundary{Guards: guards}, vitest.Draws(100000))
-				z := vitest.MaxZScaled(t, mean, se, want, vitest.Precision(0.05), 1)
-				require.Less(t, z, 5.0, "%d", guards)
+			for _, by := range []boundary.Subsampling{boundary.Uniform, boundary.ByWeight} {
+				for _, guards := range []int{1, 3} {
+					mean, se := run(Boundary{guards, by}, vitest.Draws(100000))
+					z := vitest.MaxZScaled(t, mean, se, want, vitest.Precision(0.05), 1)
+					require.Less(t, z, 5.0, "%d %v", guards, by)
+				}
 			}
 		})
 	}
@@ -145,7 +148,7 @@ func TestEstimateDoesNotAllocate(t *testing.T) {
 			require.NoError(t, err)
 			for _, n := range []int{1, 16, 33} {
 				for _, e := range []Estimator{Boundary{}, SingleGuard(), Reparam{}, Score{},
-					Boundary{Guards: 2}} {
+					Boundary{Guards: 2, By: boundary.ByWeight}} {
 					r, err := NewRunner(d, q, e, n, 1)
 					require.NoError(t, err)
 					require.Zero(t, testing.AllocsPerRun(20, func() { _, err = r.Estimate(q) }), "%s, %v, %d samples", name, e, n)

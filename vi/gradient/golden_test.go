@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/long"
 	"github.com/facetvi/facet/vi/check"
@@ -59,6 +60,8 @@ func TestGoldenGradient(t *testing.T) {
 			seen := vitest.Precision(0.1)
 			require.Less(t, maxZ(t, run(gradient.Boundary{}, 4000), exact.Gradient, seen), 5.0, "all guards")
 			require.Less(t, maxZ(t, run(gradient.SingleGuard(), 10000), exact.Gradient, seen), 5.0, "one guard")
+			weighted := gradient.Boundary{Guards: 1, By: boundary.ByWeight}
+			require.Less(t, maxZ(t, run(weighted, 10000), exact.Gradient, seen), 5.0, "one guard by weight")
 
 			reparam := run(gradient.Reparam{}, 4000)
 			require.Less(t, maxZ(t, reparam, exact.RepGrad, seen), 5.0, "RepGrad")

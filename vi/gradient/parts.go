@@ -47,7 +47,7 @@ func bindParts(d *graph.Density, q family.Q, n int, e Boundary, newData bool, ju
 		return nil, err
 	}
 	surface := sampler.Surface(jumps.Pieces(), jumps.Latents())
-	batch, err := jumps.Bind(d, n, surface, boundary.Settings{Guards: e.Guards, NewData: newData})
+	batch, err := jumps.Bind(d, n, surface, boundary.Settings{Guards: e.Guards, By: e.By, NewData: newData})
 	if err != nil {
 		return nil, err
 	}
