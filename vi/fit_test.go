@@ -61,39 +61,53 @@ func TestFitProposition(t *testing.T) {
 	require.Less(t, exactELBO(t, spec, d, biased), best-1)
 }
 
-// A fit takes the steps that the optimiser alone would take, in the family's units; those of means are those of
-// the start at least, over 1 + t/300.
-func TestFitFollowsAdam(t *testing.T) {
+// Two halves of a fit, joined by Start and Optimizer, take the steps that the
+// optimiser alone would take, in the family's units; in the first those of means
+// are those of the start at least, over 1 + t/300.
+func TestFitContinues(t *testing.T) {
 	_, d := paperSpec(t, "textmsg")
 	for _, f := range allFamilies {
 		t.Run(f.Name(), func(t *testing.T) {
 			var gradients [][]float64
 			start := inFamily(t, f, d)
-			s := Settings{Seed: 3, Method: Climb{Steps: 60, StepSize: 0.02, Start: start, Average: 1e-6, OnStep: func(s Step) error {
+			s := Settings{Seed: 3, Method: Climb{Steps: 30, StepSize: 0.02, Start: start, Average: 1e-6, OnStep: func(s Step) error {
 				gradients = append(gradients, slices.Clone(s.Gradient))
 				return nil
 			}}}
-			p, err := Fit(context.Background(), d, s)
+			first, err := Fit(context.Background(), d, s)
 			require.NoError(t, err)
-			require.Equal(t, 60, p.Steps)
+			require.Equal(t, 30, first.Steps)
+			require.Equal(t, 30, first.Optimizer.T)
+			s.Seed, s.climb().Start, s.climb().Optimizer = 4, first.Q, first.Optimizer
+			s.climb().StepSize = 99
+			_, err = Fit(context.Background(), d, s)
+			require.ErrorContains(t, err, "Climb.StepSize = 99 and Climb.Optimizer, whose step size is 0.02")
+			s.climb().StepSize = 0
+			saved, q := first.Optimizer.Clone(), first.Q.Clone()
+			second, err := Fit(context.Background(), d, s)
+			require.NoError(t, err)
+			require.Equal(t, 60, second.Optimizer.T)
+			require.Equal(t, 0.02, second.Optimizer.StepSize)
+			require.Equal(t, saved, first.Optimizer, "the caller's optimiser is not touched")
+			require.Equal(t, q, first.Q)
 
 			adam, theta := &Adam{StepSize: 0.02}, start.Clone()
 			if f != (family.Softplus{}) {
 				adam.Clip = 30
 			}
-			first := make([]float64, len(theta.Theta()))
-			theta.Units(first)
+			first0 := make([]float64, len(theta.Theta()))
+			theta.Units(first0)
 			for t, g := range gradients {
 				least := make([]float64, len(g))
-				for k, u := range first {
-					if theta.Param(k).Symbol == "μ" {
+				for k, u := range first0 {
+					if theta.Param(k).Symbol == "μ" && t < 30 {
 						least[k] = u * (1 / (1 + float64(t)/300))
 					}
 				}
 				ascend(adam, theta, g, least)
 			}
-			require.Equal(t, theta, p.Q)
-			require.Equal(t, *adam, p.states[0].Adam)
+			require.Equal(t, theta, second.Q)
+			require.Equal(t, adam, second.Optimizer)
 		})
 	}
 }
@@ -255,7 +269,7 @@ func TestFitOnStep(t *testing.T) {
 	want, err := Fit(context.Background(), d, Settings{Method: Climb{Family: family.MeanField{}, Steps: 7}})
 	require.NoError(t, err)
 	require.Equal(t, want.Q, p.Q)
-	require.Equal(t, want.states[0].Adam, p.states[0].Adam)
+	require.Equal(t, want.Optimizer, p.Optimizer)
 }
 
 func TestFitCancelled(t *testing.T) {
@@ -318,8 +332,8 @@ func TestFitNotFinite(t *testing.T) {
 			require.Regexp(t, `^vi: step \d+: the gradient is not finite for x: the factor \(fit_test\.go:\d+\) is NaN`, err.Error())
 			require.Equal(t, last, p.Q)
 			require.Greater(t, p.Steps, 5)
-			require.Equal(t, p.Steps, p.states[0].Adam.T)
-			for _, x := range append(p.Q.Theta(), p.states[0].Adam.M...) {
+			require.Equal(t, p.Steps, p.Optimizer.T)
+			for _, x := range append(p.Q.Theta(), p.Optimizer.M...) {
 				require.True(t, finite(x))
 			}
 		})
@@ -369,8 +383,14 @@ func TestSettingsErrors(t *testing.T) {
 		{"Cells.Tolerance = -1", Settings{Method: Cells{Tolerance: -1}}},
 		{"Settings.Budget = -1s", Settings{Budget: -time.Second}},
 		{`Climb.Stop = "never"`, Settings{Method: Climb{Stop: "never"}}},
-		{"not Climb.Schedule = \"cosine\"", Settings{Method: Climb{Stop: Automatic, Schedule: Cosine}}},
-		{`Climb.Schedule = "square"`, Settings{Method: Climb{Schedule: "square"}}},
+		{"Climb.Schedule.Shape", Settings{Method: Climb{Stop: Automatic, Schedule: Schedule{Shape: Cosine}}}},
+		{`Climb.Schedule.Shape = "square"`, Settings{Method: Climb{Schedule: Schedule{Shape: "square"}}}},
+		{"Climb.Schedule.Power = -1", Settings{Method: Climb{Schedule: Schedule{Shape: Polynomial, Power: -1}}}},
+		{"Climb.Schedule.Power = NaN", Settings{Method: Climb{Schedule: Schedule{Shape: Polynomial, Power: nan}}}},
+		{"Climb.Schedule.End = 2", Settings{Method: Climb{Schedule: Schedule{Shape: Cosine, End: 2}}}},
+		{"Climb.Schedule.End = NaN", Settings{Method: Climb{Schedule: Schedule{Shape: Cosine, End: nan}}}},
+		{"Climb.Schedule.Power is of Climb.Schedule.Shape", Settings{Method: Climb{Schedule: Schedule{Shape: Cosine, Power: 2}}}},
+		{"Climb.Schedule.End is of a Climb.Schedule with a Shape", Settings{Method: Climb{Schedule: Schedule{End: 0.1}}}},
 		{`Climb.Tolerance is of Climb.Stop = "automatic"`, Settings{Method: Climb{Steps: 100, Tolerance: 0.1}}},
 		{"Climb.StartDraws is of a fit without Climb.Start", Settings{Method: Climb{Start: PriorStart(d), StartDraws: 10}}},
 		{"Climb.CheckpointEvery is of a fit with Settings.Checkpoint", Settings{Method: Climb{CheckpointEvery: 10}}},
@@ -385,6 +405,16 @@ func TestSettingsErrors(t *testing.T) {
 		{"vi: Climb.Family: low rank: LowRank.Rank = 2 for 1 latents", Settings{Method: Climb{Family: family.LowRank{Rank: 2}}}},
 		{"-1 guards", Settings{Method: Climb{Estimator: Boundary{Guards: -1}}}},
 		{"unknown subsampling 7", Settings{Method: Climb{Estimator: Boundary{By: 7}}}},
+		{"Climb.Optimizer is of another fit", Settings{Method: Climb{Optimizer: &Adam{T: 3, M: make([]float64, 9), V: make([]float64, 9)}}}},
+		{"Climb.Optimizer is of another fit", Settings{Method: Climb{Optimizer: &Adam{T: 3, V: make([]float64, 2)}}}},
+		{"Climb.Optimizer.T = -1", Settings{Method: Climb{Optimizer: &Adam{T: -1}}}},
+		{"Climb.Optimizer.StepSize = NaN", Settings{Method: Climb{Optimizer: &Adam{StepSize: nan}}}},
+		{"Climb.Optimizer.StepSize = -1", Settings{Method: Climb{Optimizer: &Adam{StepSize: -1}}}},
+		{"Climb.Optimizer.Beta1 = 1", Settings{Method: Climb{Optimizer: &Adam{Beta1: 1}}}},
+		{"Climb.Optimizer.Beta2 = NaN", Settings{Method: Climb{Optimizer: &Adam{Beta2: nan}}}},
+		{"Climb.Optimizer.Epsilon = -1", Settings{Method: Climb{Optimizer: &Adam{Epsilon: -1}}}},
+		{"running means NaN and 1 of parameter 1", Settings{Method: Climb{Optimizer: &Adam{M: []float64{0, nan}, V: []float64{1, 1}}}}},
+		{"running means 0 and -1 of parameter 0", Settings{Method: Climb{Optimizer: &Adam{M: []float64{0, 0}, V: []float64{-1, 1}}}}},
 	} {
 		p, err := Fit(context.Background(), d, c.s)
 		require.ErrorContains(t, err, c.want)

@@ -19,13 +19,14 @@ import (
 const judgedFrom = 80_000
 
 // conclude judges a climb at its end, if it was long. It does not judge a climb that OnStep
-// watches, which is a part of something else that can ask for a verdict; nor one with Subsample, for a verdict is by all of the data.
+// watches or that continues with an Optimizer, which is a part of something else that can ask for
+// a verdict; nor one with Subsample, for a verdict is by all of the data.
 func (p *Posterior) conclude(ctx context.Context, m monitor) error {
 	work, s := 0, p.job().climb
 	for _, st := range p.states {
 		work += st.Step * s.Samples
 	}
-	if s.OnStep != nil || s.Subsample > 1 || work < judgedFrom || m.Budget.Over() {
+	if s.OnStep != nil || s.Optimizer != nil || s.Subsample > 1 || work < judgedFrom || m.Budget.Over() {
 		return nil
 	}
 	m.Soon("judging the fit")
@@ -40,7 +41,7 @@ func (p *Posterior) conclude(ctx context.Context, m monitor) error {
 // sequential Monte Carlo that knows nothing of the fit) has found more than the fit has, how even the weights of the draws are,
 // and how large the standard errors of the summary's numbers are. Fits of cells, and climbs of 80 000 gradient samples or more, are
 // judged when they end, and Posterior.Warnings then has a verdict that is not to trust the fit. Other
-// climbs, and those that OnStep watches, are judged when the verdict is first asked for, also by Summary.
+// climbs, those that OnStep watches, and those that an Optimizer continues are judged when the verdict is first asked for, also by Summary.
 func (p *Posterior) Verdict() (Verdict, error) {
 	if err := p.usable(); err != nil {
 		return Verdict{}, err

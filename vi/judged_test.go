@@ -53,9 +53,10 @@ func TestFitIsJudged(t *testing.T) {
 
 	s.Checkpoint, s.Progress = "", nil
 	for name, change := range map[string]func(*Settings){
-		"short":   func(s *Settings) { s.climb().Steps-- },
-		"watched": func(s *Settings) { s.climb().OnStep = func(Step) error { return nil } },
-		"late":    func(s *Settings) { s.Budget = time.Millisecond },
+		"short":     func(s *Settings) { s.climb().Steps-- },
+		"watched":   func(s *Settings) { s.climb().OnStep = func(Step) error { return nil } },
+		"continued": func(s *Settings) { s.climb().Optimizer = &Adam{} },
+		"late":      func(s *Settings) { s.Budget = time.Millisecond },
 	} {
 		s := s
 		change(&s)

@@ -29,8 +29,9 @@ type (
 	Score = gradient.Score
 	// Adam is the optimiser of a Climb.
 	Adam = climb.Adam
-	// Schedule is the course of the step size over a Climb.
+	// Schedule is the course of the step size over a Climb, and Shape how it falls.
 	Schedule = climb.Schedule
+	Shape    = climb.Shape
 	// Stop says when a Climb is done.
 	Stop = climb.Stop
 	// Step is what Climb.OnStep is told.
@@ -68,12 +69,13 @@ type (
 	Path = events.Path
 )
 
-// The values of Stop, and those of Schedule.
+// The values of Stop, and those of Shape.
 const (
-	After     = climb.After
-	Automatic = climb.Automatic
-	Constant  = climb.Constant
-	Cosine    = climb.Cosine
+	After      = climb.After
+	Automatic  = climb.Automatic
+	Constant   = climb.Constant
+	Cosine     = climb.Cosine
+	Polynomial = climb.Polynomial
 )
 
 // The values of Trust. TrustFit says that all numbers of the summary are right: means to a twentieth of a standard deviation,

@@ -21,13 +21,14 @@ import (
 // importance weights, which stand for the posterior itself. Its methods return numbers of the posterior,
 // not of Q, each with its standard error; see package weighted.
 type Posterior struct {
-	Density  *graph.Density
-	Q        family.Q     // the distribution that was found: the proposal of the draws
-	Steps    int          // steps taken
-	Trace    []TracePoint // the ELBO on the way
-	Restarts []Restart    // all fits, of which this is the best
-	Warnings []string     // what to know before trusting the fit
-	Settings Settings     // of the fit, defaults filled in
+	Density   *graph.Density
+	Q         family.Q     // the distribution that was found: the proposal of the draws
+	Steps     int          // steps taken
+	Optimizer *Adam        // the optimiser's state, with which a fit can go on
+	Trace     []TracePoint // the ELBO on the way
+	Restarts  []Restart    // all fits, of which this is the best
+	Warnings  []string     // what to know before trusting the fit
+	Settings  Settings     // of the fit, defaults filled in
 
 	states   []climb.State // of the restarts, to go on from
 	findings *findings     // nil if no fit made this
@@ -109,7 +110,7 @@ func (s job) begun(d *graph.Density) *Posterior {
 // ofClimb is the posterior of d that a climb has found.
 func ofClimb(d *graph.Density, s job, r climb.Result) *Posterior {
 	return &Posterior{
-		Density: d, Q: r.Q, Steps: r.Steps, Trace: r.Trace, Restarts: r.Restarts, Warnings: r.Warnings,
+		Density: d, Q: r.Q, Steps: r.Steps, Optimizer: r.Optimizer, Trace: r.Trace, Restarts: r.Restarts, Warnings: r.Warnings,
 		Settings: s.settings(), states: r.States, findings: &findings{q: r.Q},
 	}
 }

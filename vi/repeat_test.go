@@ -36,7 +36,7 @@ func compute(t *testing.T, d *graph.Density, q family.Q, n int, seed uint64) res
 		r.gradients = append(r.gradients, s)
 		p, err := Fit(context.Background(), d, Settings{Seed: seed, Method: Climb{Estimator: e, Samples: n, Steps: 5, Start: q}})
 		require.NoError(t, err)
-		r.q, r.moments = append(r.q, p.Q.Theta()), append(r.moments, p.states[0].Adam.M, p.states[0].Adam.V)
+		r.q, r.moments = append(r.q, p.Q.Theta()), append(r.moments, p.Optimizer.M, p.Optimizer.V)
 	}
 	var err error
 	r.elbo, err = check.ELBO(d, q, max(n, 2), seed)

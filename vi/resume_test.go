@@ -29,7 +29,8 @@ func saveCases() map[string]Settings {
 	return map[string]Settings{
 		"plain":       {Method: Climb{Samples: 16, Steps: 60}},
 		"streams":     {Method: Climb{Samples: 700, Steps: 40, Average: 0.5}},
-		"cosine":      {Method: Climb{Steps: 60, Schedule: Cosine}},
+		"cosine":      {Method: Climb{Steps: 60, Schedule: Schedule{Shape: Cosine, End: 0.01}}},
+		"polynomial":  {Method: Climb{Steps: 60, Schedule: Schedule{Shape: Polynomial, Power: 3}, Optimizer: &Adam{StepSize: 0.02, Beta1: 0.8, Epsilon: 1e-6}}},
 		"automatic":   {Method: Climb{Steps: 1000, Stop: Automatic, TraceEvery: 7}},
 		"runs out":    {Method: Climb{Steps: 120, Stop: Automatic}},
 		"restarts":    {Method: Climb{Steps: 60, Restarts: 3}},

@@ -148,8 +148,9 @@ func stateEdited(t testing.TB, text string, edit func(state map[string]any)) str
 	return file.String()
 }
 
-// A saved fit whose parts do not suit each other is an error of Load, also where the digest is right.
-func TestLoadChecksStates(t *testing.T) {
+// Every number of a saved fit is checked, also where the digest is right: a state
+// that no fit can have is an error of Load, and not a fit that goes wrong later.
+func TestLoadChecksEveryNumber(t *testing.T) {
 	d := small(t, "x", 1, 0, 2, 3)
 	p, err := Fit(context.Background(), d, Settings{Method: Climb{Family: family.MeanField{}, Steps: 60, StartDraws: 10, Stop: Automatic, Tolerance: 1e-9}})
 	require.NoError(t, err)
@@ -161,15 +162,28 @@ func TestLoadChecksStates(t *testing.T) {
 	requireSameFit(t, p, q)
 
 	tail := func(state map[string]any) map[string]any { return state["Tail"].(map[string]any) }
+	window := func(state map[string]any) map[string]any { return state["Window"].(map[string]any) }
 	adam := func(state map[string]any) map[string]any { return state["Adam"].(map[string]any) }
 	for want, edit := range map[string]func(state map[string]any){
-		"1 parameters for 2":            func(s map[string]any) { tail(s)["Sum"] = []float64{1} },
-		"0 random streams for 1 blocks": func(s map[string]any) { s["Streams"] = nil },
-		"random stream 0":               func(s map[string]any) { s["Streams"] = []string{"AAAA"} },
-		"3 parameters for 2":            func(s map[string]any) { adam(s)["V"] = []float64{-1, 1, 0} },
-		"0 parameters for 2":            func(s map[string]any) { s["Theta"] = []float64{} },
-		"it holds latents [7] of 1":     func(s map[string]any) { s["Held"] = []int{7} },
-		"parameter 1 is 0":              func(s map[string]any) { s["Theta"] = []float64{1, 0} },
+		"an average of -1 iterates":        func(s map[string]any) { tail(s)["N"] = -1 },
+		"an average of 1000000000000 iter": func(s map[string]any) { tail(s)["N"] = 1000000000000 },
+		"an average of 1 parameters":       func(s map[string]any) { tail(s)["Sum"] = []float64{1} },
+		"an average of 0 parameters for 2": func(s map[string]any) { tail(s)["Sum"] = nil },
+		"an average that is not finite":    func(s map[string]any) { tail(s)["Sum"] = []any{"NaN", 1} },
+		"-3 steps":                         func(s map[string]any) { s["Step"] = -3 },
+		"the step size is -0.03":           func(s map[string]any) { s["Base"] = -0.03 },
+		"it took -1ns":                     func(s map[string]any) { s["Elapsed"] = -1 },
+		"a window ends at step 7":          func(s map[string]any) { window(s)["End"] = 7 },
+		"done without an average":          func(s map[string]any) { s["Done"], window(s)["Last"] = true, nil },
+		"a trace with step":                func(s map[string]any) { s["Trace"].([]any)[0].(map[string]any)["Step"] = 61 },
+		"0 random streams for 1 blocks":    func(s map[string]any) { s["Streams"] = nil },
+		"random stream 0":                  func(s map[string]any) { s["Streams"] = []string{"AAAA"} },
+		"Optimizer.T = -1":                 func(s map[string]any) { adam(s)["T"] = -1 },
+		"Optimizer.Beta1 = 1":              func(s map[string]any) { adam(s)["Beta1"] = 1 },
+		"running means":                    func(s map[string]any) { adam(s)["V"] = []float64{-1, 1} },
+		"parameters for 2":                 func(s map[string]any) { s["Theta"] = []float64{1} },
+		"it holds latents [7] of 1":        func(s map[string]any) { s["Held"] = []int{7} },
+		"parameter 1 is 0":                 func(s map[string]any) { s["Theta"] = []float64{1, 0} },
 		"a fit of family softplus": func(s map[string]any) {
 			s["Start"].(map[string]any)["Family"].(map[string]any)["Name"] = "softplus mean field"
 		},

@@ -57,14 +57,14 @@ func BenchmarkStepsToEnd(b *testing.B) {
 				require.NoError(b, err)
 				return p.Steps, e.Value
 			}
-			_, end := fit(Settings{Seed: 99, Method: Climb{Steps: 20000, Schedule: Cosine}})
+			_, end := fit(Settings{Seed: 99, Method: Climb{Steps: 20000, Schedule: Schedule{Shape: Cosine}}})
 			for _, c := range []struct {
 				name string
 				s    Settings
 			}{
 				{"automatic", Settings{}},
 				{"constant", Settings{Method: Climb{Steps: 10000}}},
-				{"cosine", Settings{Method: Climb{Steps: 10000, Schedule: Cosine}}},
+				{"cosine", Settings{Method: Climb{Steps: 10000, Schedule: Schedule{Shape: Cosine}}}},
 			} {
 				b.Run("model="+name+"/family="+f.Name()+"/steps="+c.name, func(b *testing.B) {
 					steps, below, n := 0, 0.0, 0

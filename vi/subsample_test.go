@@ -21,7 +21,7 @@ func TestSubsampledFit(t *testing.T) {
 	require.NoError(t, err)
 	for _, f := range []family.Family{family.FullRank{}, family.MeanField{}} {
 		fit := func(parts int) *Posterior {
-			s := Settings{Seed: *seed, Method: Climb{Family: f, Subsample: parts, Steps: 6000, Average: 0.5, Schedule: Cosine}}
+			s := Settings{Seed: *seed, Method: Climb{Family: f, Subsample: parts, Steps: 6000, Average: 0.5, Schedule: Schedule{Shape: Cosine}}}
 			s.climb().Start, err = StartAt(d, thresholdTruth)
 			require.NoError(t, err)
 			p, err := Fit(context.Background(), d, s)

@@ -1,6 +1,7 @@
 package climb
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -9,12 +10,14 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 )
 
-// Adam is the optimiser of Kingma and Ba (ICLR 2015), as an ascent, with their β and ε. Its fields
-// are its whole state: save them, and a run goes on bit for bit.
+// Adam is the optimiser of Kingma and Ba (ICLR 2015), as an ascent. Its fields
+// are its whole state: save them, and a run goes on bit for bit. The zero value
+// of every field works; a zero Beta1, Beta2 or Epsilon means 0.9, 0.999, 1e-8.
 type Adam struct {
-	StepSize float64
-	T        int        // steps taken
-	M, V     mc.Numbers // running means of the gradient and its square
+	StepSize              float64 // 0.001 if 0
+	Beta1, Beta2, Epsilon float64
+	T                     int        // steps taken
+	M, V                  mc.Numbers // running means of the gradient and its square
 	// Clip, if not 0, cuts a gradient to Clip times the root of its running mean
 	// square: one sample beside a cliff would be remembered for a thousand steps.
 	Clip float64 `json:",omitempty"`
@@ -37,13 +40,6 @@ const (
 	clipFrom  = 10 // steps until a mean square says something
 )
 
-// β₁, β₂ and ε.
-const (
-	beta1   float64 = 0.9
-	beta2   float64 = 0.999
-	epsilon float64 = 1e-8
-)
-
 // Direction writes the step that follows the gradient g to step. A parameter
 // whose gradient falls by twelve orders of magnitude, as beside a hard constraint,
 // starts its running means afresh. It panics unless step has the length of g.
@@ -54,9 +50,11 @@ func (a *Adam) Direction(step, g []float64) {
 	if a.M == nil {
 		a.M, a.V = make([]float64, len(g)), make([]float64, len(g))
 	}
+	b1, b2 := orDefault(a.Beta1, 0.9), orDefault(a.Beta2, 0.999)
+	eps := orDefault(a.Epsilon, 1e-8)
 	a.T++
-	left1, left2 := 1-power(beta1, a.T), 1-power(beta2, a.T)
-	rate, unbias := a.StepSize/left1, 1/math.Sqrt(left2)
+	left1, left2 := 1-power(b1, a.T), 1-power(b2, a.T)
+	rate, unbias := orDefault(a.StepSize, 0.001)/left1, 1/math.Sqrt(left2)
 	most := math.Inf(1)
 	if a.Clip > 0 {
 		most = a.Clip * a.Clip / left2
@@ -69,12 +67,12 @@ func (a *Adam) Direction(step, g []float64) {
 		if x > largest || x < -largest {
 			x = math.Copysign(largest, x)
 		}
-		m[i] = beta1*m[i] + (1-beta1)*x
-		v[i] = beta2*v[i] + (1-beta2)*x*x
+		m[i] = b1*m[i] + (1-b1)*x
+		v[i] = b2*v[i] + (1-b2)*x*x
 		if m[i]*m[i] < forgotten*forgotten*v[i] {
 			m[i], v[i] = left1*x, left2*x*x
 		}
-		step[i] = rate * m[i] / (math.Sqrt(v[i])*unbias + epsilon)
+		step[i] = rate * m[i] / (math.Sqrt(v[i])*unbias + eps)
 	}
 }
 
@@ -105,6 +103,44 @@ func (a *Adam) Clone() *Adam {
 	c := *a
 	c.M, c.V = slices.Clone(a.M), slices.Clone(a.V)
 	return &c
+}
+
+// check reports an optimiser that cannot step n parameters.
+func (a *Adam) check(n int) error {
+	for _, c := range []struct {
+		name string
+		x    float64
+		ok   bool
+	}{
+		{"StepSize", a.StepSize, a.StepSize >= 0 && finite(a.StepSize)},
+		{"Beta1", a.Beta1, a.Beta1 >= 0 && a.Beta1 < 1},
+		{"Beta2", a.Beta2, a.Beta2 >= 0 && a.Beta2 < 1},
+		{"Epsilon", a.Epsilon, a.Epsilon >= 0 && finite(a.Epsilon)},
+		{"Clip", a.Clip, a.Clip >= 0 && finite(a.Clip)},
+	} {
+		if !c.ok {
+			return fmt.Errorf("Climb.Optimizer.%s = %v is out of range", c.name, c.x)
+		}
+	}
+	switch {
+	case a.T < 0:
+		return fmt.Errorf("Climb.Optimizer.T = %d must not be negative", a.T)
+	case (a.M != nil || a.V != nil) && (len(a.M) != n || len(a.V) != n):
+		return fmt.Errorf("Climb.Optimizer is of another fit: it has %d and %d running means for %d parameters", len(a.M), len(a.V), n)
+	}
+	for i := range a.M {
+		if !finite(a.M[i]) || !(a.V[i] >= 0) {
+			return fmt.Errorf("Climb.Optimizer: running means %v and %v of parameter %d", a.M[i], a.V[i], i)
+		}
+	}
+	return nil
+}
+
+func orDefault(x, d float64) float64 {
+	if x == 0 {
+		return d
+	}
+	return x
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -29,8 +29,11 @@ func TestAdamIsGorgonias(t *testing.T) {
 		adam Adam
 		opts []gorgonia.SolverOpt
 	}{
-		"short steps": {Adam{StepSize: 0.001}, nil},
-		"long steps":  {Adam{StepSize: 0.05}, []gorgonia.SolverOpt{gorgonia.WithLearnRate(0.05)}},
+		"defaults": {},
+		"all set": {
+			Adam{StepSize: 0.05, Beta1: 0.8, Beta2: 0.99, Epsilon: 1e-3},
+			[]gorgonia.SolverOpt{gorgonia.WithLearnRate(0.05), gorgonia.WithBeta1(0.8), gorgonia.WithBeta2(0.99), gorgonia.WithEps(1e-3)},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			const n = 6
@@ -56,7 +59,7 @@ func TestAdamIsGorgonias(t *testing.T) {
 
 // The first step is as long as the step size, uphill, whatever the gradient.
 func TestAdamFirstStep(t *testing.T) {
-	adam := Adam{StepSize: 0.001}
+	var adam Adam
 	theta := []float64{1, 1, 1}
 	adam.Step(theta, []float64{1e3, -1e-3, 0})
 	require.InDeltaSlice(t, []float64{1.001, 0.999, 1}, theta, 1e-8)

@@ -1,6 +1,8 @@
 package climb
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/facetvi/facet/vi/mc"
@@ -37,3 +39,17 @@ func (m *mean) reset() {
 }
 
 func (m mean) clone() mean { return mean{slices.Clone(m.Sum), m.N} }
+
+// check reports a mean that is not one of n parameters over some of the given
+// number of steps.
+func (m mean) check(n, steps int) error {
+	switch {
+	case m.N < 0 || m.N > steps:
+		return fmt.Errorf("an average of %d iterates after %d steps", m.N, steps)
+	case len(m.Sum) != n && (m.N > 0 || m.Sum != nil):
+		return fmt.Errorf("an average of %d parameters for %d", len(m.Sum), n)
+	case slices.ContainsFunc(m.Sum, func(x float64) bool { return !finite(x) }):
+		return errors.New("an average that is not finite")
+	}
+	return nil
+}

@@ -228,7 +228,7 @@ func (c *climber) run(ctx context.Context, block, width int, rng *rand.Rand) ([]
 			c.u[i*c.x.N+k] = v / c.scale[i]
 		}
 	}
-	adam, falling := Adam{}, Cosine
+	adam, falling := Adam{}, Schedule{Shape: Cosine}
 	for t := 1; t <= climbSteps; t++ {
 		if err := c.evaluate(ctx, 0, rng); err != nil {
 			return nil, err

@@ -204,7 +204,7 @@ func startsNearModes(ctx context.Context, d *graph.Density, s Job) (starts []fam
 
 // near is a climb of d, the sums near a mode, by the settings and a quarter of the budget.
 func near(ctx context.Context, d *graph.Density, s Job) (Result, error) {
-	s.OnStep, s.Save = nil, nil
+	s.Optimizer, s.OnStep, s.Save = nil, nil, nil
 	s.Budget /= 4
 	s.Watch = watch.New(nil, nil, s.Budget)
 	a, err := New(d, s)

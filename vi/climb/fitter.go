@@ -32,13 +32,16 @@ type fitter struct {
 func fitterWith(g *gradient.Runner, d *graph.Density, s Job, start family.Q) *fitter {
 	n := len(start.Theta())
 	f := &fitter{
-		d: d, s: s, g: g, q: start.Clone(), units: newUnits(d, start), scaled: make([]float64, n), move: make([]float64, n),
+		d: d, s: s, g: g, q: start.Clone(), units: newUnits(d, start, s.Optimizer == nil), scaled: make([]float64, n), move: make([]float64, n),
 		line: line{mean: make([]float64, n), q: start.Clone()},
 	}
 	f.units.at(f.q, 0)
 	f.Start, f.Theta, f.Adam = start, f.q.Theta(), Adam{StepSize: s.StepSize}
 	if !f.units.plain {
 		f.Adam.Clip = clip
+	}
+	if s.Optimizer != nil {
+		f.Adam = *s.Optimizer.Clone()
 	}
 	f.Base = f.Adam.StepSize
 	return f

@@ -44,7 +44,7 @@ func (f *fitter) gain(a, b []float64, t int) (mc.Estimate, error) {
 // travels reports whether a parameter has moved from a to b by more than half of
 // what n steps could have moved it.
 func (f *fitter) travels(a, b []float64, n int) bool {
-	most := 0.5 * f.Base * float64(n)
+	most := 0.5 * orDefault(f.Base, 0.001) * float64(n)
 	for k, u := range f.units.of {
 		if math.Abs(b[k]-a[k]) > most*u {
 			return true

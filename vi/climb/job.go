@@ -19,12 +19,13 @@ type Job struct {
 
 // A Result is what became of a climb.
 type Result struct {
-	Q        family.Q // of the best of its fits, and so are
-	Steps    int      // steps taken
-	Trace    []TracePoint
-	Restarts []Restart // all of them
-	Warnings []string
-	States   []State // of all, to go on from
+	Q         family.Q // of the best of its fits, and so are
+	Steps     int      // steps taken
+	Optimizer *Adam    // the optimiser's state
+	Trace     []TracePoint
+	Restarts  []Restart // all of them
+	Warnings  []string
+	States    []State // of all, to go on from
 }
 
 // A Restart is what became of one of the fits that Climb.Restarts asks for.

@@ -37,7 +37,7 @@ func Assemble(d *graph.Density, s Job, states []State) (Result, error) {
 		}
 	}
 	st := states[kept]
-	p.Q, p.Steps, p.Trace = p.Restarts[kept].Q, st.Step, st.Trace
+	p.Q, p.Steps, p.Optimizer, p.Trace = p.Restarts[kept].Q, st.Step, st.optimizer(), st.Trace
 	p.Warnings = append(p.Warnings, runaways(d, p.Q)...)
 	return p, nil
 }

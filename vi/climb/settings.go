@@ -55,6 +55,10 @@ type Settings struct {
 	// Automatic.
 	Stop Stop
 
+	// Optimizer continues an earlier fit's Adam; nil starts afresh. It has a StepSize of its own: giving
+	// another one is an error.
+	Optimizer *Adam `json:",omitempty"`
+
 	// OnStep, if not nil, is called after every step; an error stops the fit
 	// and is returned with the fit so far. Calls never overlap.
 	OnStep func(Step) error `json:"-"`
@@ -90,12 +94,15 @@ func (s *Settings) Fill(d *graph.Density) {
 	}
 	if s.Stop == "" {
 		s.Stop = Automatic
-		if s.Steps != 0 || s.StepSize != 0 || s.Average != 0 || s.Schedule != Constant || d != nil && d.Params() > 0 {
+		if s.Steps != 0 || s.StepSize != 0 || s.Average != 0 || s.Schedule != (Schedule{}) || d != nil && d.Params() > 0 {
 			s.Stop = After
 		}
 	}
 	orSet(&s.Samples, 16)
 	orSet(&s.Steps, 10000)
+	if s.Optimizer != nil && s.Optimizer.StepSize > 0 && finite(s.Optimizer.StepSize) {
+		orSet(&s.StepSize, s.Optimizer.StepSize)
+	}
 	orSet(&s.StepSize, s.Family.StepSize())
 	orSet(&s.StartDraws, startDraws)
 	orSet(&s.Restarts, 1)
@@ -136,7 +143,13 @@ func (s *Settings) Check(d *graph.Density) error {
 	if err != nil {
 		return fmt.Errorf("Climb.Family: %w", err)
 	}
-	return s.checkSize(d, q)
+	if err := s.checkSize(d, q); err != nil {
+		return err
+	}
+	if s.Optimizer == nil {
+		return nil
+	}
+	return s.Optimizer.check(len(q.Theta()))
 }
 
 // checkNumbers reports numbers that are out of range, and those that contradict each other.
@@ -161,12 +174,15 @@ func (s *Settings) checkNumbers() error {
 		}
 	}
 	switch {
+	case s.Optimizer != nil && s.Optimizer.StepSize > 0 && finite(s.Optimizer.StepSize) && s.StepSize != s.Optimizer.StepSize:
+		return fmt.Errorf("Climb.StepSize = %v and Climb.Optimizer, whose step size is %v", s.StepSize, s.Optimizer.StepSize)
 	case s.Average > 1:
 		return fmt.Errorf("Climb.Average = %v is a fraction of the steps: at most 1", s.Average)
 	case s.Stop != After && s.Stop != Automatic:
 		return fmt.Errorf("Climb.Stop = %q; there are %q and %q", s.Stop, After, Automatic)
-	case s.Stop == Automatic && s.Schedule != Constant:
-		return fmt.Errorf("Climb.Stop = %q needs a constant step size, not Climb.Schedule = %q: steps that get shorter look like the end", s.Stop, s.Schedule)
+	case s.Stop == Automatic && s.Schedule.Shape != Constant:
+		return fmt.Errorf("Climb.Stop = %q needs a constant step size, not Climb.Schedule.Shape = %q: steps that get shorter look like the end",
+			s.Stop, s.Schedule.Shape)
 	}
 	return nil
 }
@@ -182,6 +198,8 @@ func (s *Settings) Unused(saved bool) error {
 		{"Tolerance", s.Tolerance != tolerance, s.Stop == Automatic, `Climb.Stop = "automatic"`},
 		{"StartDraws", s.StartDraws != startDraws, s.Start == nil, "a fit without Climb.Start"},
 		{"CheckpointEvery", s.CheckpointEvery != checkpointEvery, saved, "a fit with Settings.Checkpoint"},
+		{"Schedule.Power", s.Schedule.Power != 0, s.Schedule.Shape == Polynomial, `Climb.Schedule.Shape = "polynomial"`},
+		{"Schedule.End", s.Schedule.End != 0, s.Schedule.Shape != Constant, "a Climb.Schedule with a Shape"},
 	} {
 		if c.given && !c.used {
 			return fmt.Errorf("%s is of %s, and would be ignored", "Climb."+c.name, c.of)

@@ -1,6 +1,7 @@
 package climb
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -66,24 +67,71 @@ func (s *State) result() family.Q {
 	return q
 }
 
-// Check reports a state of a fit with other settings.
+// optimizer is the optimiser's state with the step size that it was given.
+func (s *State) optimizer() *Adam {
+	a := s.Adam.Clone()
+	a.StepSize = s.Base
+	return a
+}
+
+// Check reports a state that no fit with the settings can have.
 func (s *State) Check(settings Settings) error {
 	if s.Start.Family() != settings.Family {
 		return fmt.Errorf("a fit of family %s, and the settings have %s", s.Start.Family().Name(), settings.Family.Name())
 	}
 	n := len(s.Start.Theta())
-	for _, list := range []mc.Numbers{s.Theta, s.Tail.Sum, s.Recent.Sum, s.Window.Mean.Sum, s.Window.Last, s.Window.Before, s.Adam.M, s.Adam.V} {
-		if len(list) != n && list != nil || len(s.Theta) != n {
-			return fmt.Errorf("%d parameters for %d", len(list), n)
-		}
+	if len(s.Theta) != n {
+		return fmt.Errorf("%d parameters for %d", len(s.Theta), n)
 	}
 	now := s.Start.Clone()
 	now.Set(s.Theta)
 	if k := now.Fault(); k >= 0 {
 		return fmt.Errorf("parameter %d is %v", k, s.Theta[k])
 	}
+	for _, c := range []struct {
+		name string
+		mean
+	}{
+		{"Tail", s.Tail}, {"Recent", s.Recent}, {"Window.Mean", s.Window.Mean},
+		{"Window.Last", mean{s.Window.Last, min(1, len(s.Window.Last))}},
+		{"Window.Before", mean{s.Window.Before, min(1, len(s.Window.Before))}},
+	} {
+		if err := c.check(n, s.Step); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	switch {
+	case s.Step < 0:
+		return fmt.Errorf("%d steps", s.Step)
+	case !(s.Base >= 0) || !finite(s.Base):
+		return fmt.Errorf("the step size is %v", s.Base)
+	case s.Elapsed < 0:
+		return fmt.Errorf("it took %v", s.Elapsed)
+	case s.Window.End != 0 && s.Window.End <= s.Step:
+		return fmt.Errorf("after step %d a window ends at step %d", s.Step, s.Window.End)
+	case s.Done && s.Window.Last == nil:
+		return errors.New("it is done without an average")
+	}
+	if err := s.checkTrace(); err != nil {
+		return err
+	}
 	if err := checkHeld(s.Held, s.Start.Dim()); err != nil {
 		return err
 	}
-	return gradient.CheckStreams(s.Streams, settings.Samples, s.Start.Dim())
+	if err := gradient.CheckStreams(s.Streams, settings.Samples, s.Start.Dim()); err != nil {
+		return err
+	}
+	return s.Adam.check(n)
+}
+
+// checkTrace reports points that are not in the order of steps, or after the last.
+func (s *State) checkTrace() error {
+	var last TracePoint
+	for _, p := range s.Trace {
+		if p.Step <= last.Step || p.Step > s.Step || p.Elapsed < last.Elapsed {
+			return fmt.Errorf("a trace with step %d after %v, and step %d after %v next, of %d steps", last.Step, last.Elapsed, p.Step, p.Elapsed, s.Step)
+		}
+		last = p
+	}
+	return nil
 }

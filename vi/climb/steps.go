@@ -61,8 +61,8 @@ func (f *fitter) step() error {
 	if err := f.checkGradient(g); err != nil {
 		return err
 	}
-	if f.s.Schedule != Constant {
-		f.Adam.StepSize = f.Base * f.s.Schedule.At(f.Step+1, f.s.Steps)
+	if f.s.Schedule.Shape != Constant {
+		f.Adam.StepSize = orDefault(f.Base, 0.001) * f.s.Schedule.At(f.Step+1, f.s.Steps)
 	}
 	if !f.units.plain {
 		floats.MulTo(f.scaled, g, f.units.of)

@@ -21,7 +21,8 @@ const clip = 30
 
 // A fit that starts wide may have far to go, also once it has become narrow. So
 // steps of a mean are in units of the start's scale at first, which fades as 1/t:
-// the scale of the iterate takes over when it is larger. Those of a parameter of the program fade
+// the scale of the iterate takes over when it is larger. A fit that goes on with an
+// earlier one's optimiser has that behind it. Those of a parameter of the program fade
 // without end (Robbins and Monro): their sum has no bound, and their noise vanishes.
 const reachSteps = 300 // until half of it is left
 
@@ -47,10 +48,10 @@ func unitsAreOne(q family.Q) bool {
 	return true
 }
 
-// newUnits are those of a fit of d from start.
-func newUnits(d *graph.Density, start family.Q) units {
+// newUnits are those of a fit of d from start; afresh says that no earlier fit's optimiser goes on.
+func newUnits(d *graph.Density, start family.Q, afresh bool) units {
 	u := units{of: make([]float64, len(start.Theta())), plain: unitsAreOne(start)}
-	if u.plain {
+	if !afresh || u.plain {
 		return u
 	}
 	start.Units(u.of)
