@@ -22,6 +22,7 @@ import (
 // exp(m²·(1/(s²+v²) − 1/(s²+2v²))), and few samples see such guards.
 type elimination struct {
 	s      *normalSampler
+	planes []regions.Hyperplane
 	forms  regions.Forms // of the planes: the last entry of each is a_p
 	along  [][]float64
 	axes   []axisPlane // by plane; w is −1 unless it is of one latent without parents
@@ -107,7 +108,7 @@ func (s *shift) locate(b []float64) {
 
 func newElimination(s *normalSampler, planes []regions.Hyperplane, at [][]int) *elimination {
 	e := &elimination{
-		s: s, along: make([][]float64, len(planes)),
+		s: s, planes: planes, along: make([][]float64, len(planes)),
 		axes: make([]axisPlane, len(planes)), wd: make([]float64, s.n),
 	}
 	for k, h := range planes {
