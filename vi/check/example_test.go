@@ -66,7 +66,8 @@ func ExampleRareSides() {
 }
 
 // Would automatic differentiation alone have followed a wrong gradient? In the
-// paper's Proposition 2 it would.
+// paper's Proposition 2 it would; score, which knows of no boundaries, says so
+// too.
 func ExampleCheckBias() {
 	d, err := proposition().Compile()
 	if err != nil {
@@ -80,8 +81,10 @@ func ExampleCheckBias() {
 		return
 	}
 	fmt.Printf("biased: %v, by %.2f of a gradient of %.1f\n", bias.Biased, bias.Bias.Value, bias.Gradient.Value)
+	fmt.Println(bias.Score)
 	// Output:
 	// biased: true, by 3.59 of a gradient of 4.4
+	// score agrees with boundary
 }
 
 // Which if-statements does a fit learn from? The data depend on the first of

@@ -77,7 +77,7 @@ func LikeliestRareSides(d *graph.Density, q family.Q, samples, sides int, seed u
 		return Unseen{}, err
 	}
 	r := Unseen{Samples: samples}
-	rare := rareSides(d, q, samples)
+	rare := rareSides(d, q, samples, steepProb)
 	improbable := slices.Clone(rare)
 	isRare := func(s RareSide) bool { return s.Prob >= noProb || d.Arrangement().Curve(s.Side.Plane) != nil }
 	rare = slices.DeleteFunc(rare, func(s RareSide) bool { return !isRare(s) })
@@ -122,8 +122,9 @@ func LikeliestRareSides(d *graph.Density, q family.Q, samples, sides int, seed u
 	return r, nil
 }
 
-// rareSides are the sides that few of the samples, or none, will be on, but those of a probability below steepProb.
-func rareSides(d *graph.Density, q family.Q, samples int) []RareSide {
+// rareSides are the sides of at least the given probability that few of the samples, or none,
+// will be on.
+func rareSides(d *graph.Density, q family.Q, samples int, least float64) []RareSide {
 	positive, negative := sideProbs(d.Arrangement(), q)
 	guards := d.GuardsByPlane()
 	var sides []RareSide
@@ -135,7 +136,7 @@ func rareSides(d *graph.Density, q family.Q, samples int) []RareSide {
 			prob = negative[l]
 		}
 		curved := d.Arrangement().Curve(l) != nil // of which few draws know little
-		if prob*float64(samples) < rareCount && (prob >= steepProb || curved) {
+		if prob*float64(samples) < rareCount && (prob >= least || curved) {
 			sides = append(sides, RareSide{Side: side, Condition: guards[l][0].Condition(side.Positive), Guards: guards[l], Prob: prob})
 		}
 	}
