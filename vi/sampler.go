@@ -68,16 +68,8 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 		}
 		m.sampling(at, began)
 	}
-	seen, err := w.toSampler(thinned(sample.Z, mostSeen))
-	if err != nil {
+	if run.Near, err = w.near(ctx, sample.Z, s.Seed); err != nil {
 		return nil, err
-	}
-	run.Near = func(draws [][]float64) (smc.Proposal, error) {
-		draws = append(draws[:len(draws):len(draws)], seen...) // the scout may have seen places that particles have not come to
-		if q := cells.NewProposal(ctx, d.Dim(), draws, w.switches, parallel.Mix(s.Seed, streams.Cells)); q != nil {
-			return q, nil
-		}
-		return nil, ctx.Err()
 	}
 	if s.sampler.Draws == 0 {
 		run.Enough = func(r smc.Result) float64 { return p.need(w.fromSampler(r)) }
@@ -111,6 +103,18 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 
 // mostSeen is how many of the scout's draws there are beside a sampler's: a fifth.
 const mostSeen = 2048
+
+// near makes distributions near the sampler's draws and some of the scout's, which may have seen places that particles have not come to.
+func (w *marginal) near(ctx context.Context, scouted [][]float64, seed uint64) (func(draws [][]float64) (smc.Proposal, error), error) {
+	seen, err := w.toSampler(thinned(scouted, mostSeen))
+	return func(draws [][]float64) (smc.Proposal, error) {
+		draws = append(draws[:len(draws):len(draws)], seen...)
+		if q := cells.NewProposal(ctx, w.sampled.Dim(), draws, w.switches, parallel.Mix(seed, streams.Cells)); q != nil {
+			return q, nil
+		}
+		return nil, ctx.Err()
+	}, err
+}
 
 // thinned are at most so many of draws, from all of them evenly.
 func thinned(draws [][]float64, most int) [][]float64 {

@@ -40,7 +40,7 @@ func run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
 	if err := memory.Check("the particles", 8*float64(d.Dim())*states); err != nil {
 		return Result{}, err
 	}
-	if s.Draws == nil {
+	if len(s.Draws) == 0 {
 		found, err := scout.Run(ctx, d, scout.Settings{Islands: 4, Particles: 128, Seed: parallel.Mix(s.Seed, 1), Over: s.Over})
 		if errors.Is(err, scout.ErrNowhere) && required != nil { // which the prior hardly ever meets
 			err, found.Z = nil, priorDraws(d, s.Seed)
