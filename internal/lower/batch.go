@@ -111,7 +111,8 @@ type batch struct {
 	inSum   []ir.Term
 	inSlots []ir.Term // and for slots
 
-	// Of add: room.
+	// Of add: what it added last, and room.
+	after    succession
 	args     []ir.ID
 	argForms []int
 	key      []byte
@@ -301,6 +302,23 @@ func (b *batch) sum(v ir.View) ir.Output {
 	return ir.Output{C: f.left, Terms: b.inSum}
 }
 
+// A succession guesses the form of a row: that which came after the form before it when that was last there. Rows are often alike.
+type succession struct {
+	last    int
+	follows []int // by form
+}
+
+// guess is one of so many forms.
+func (s *succession) guess(forms int) int {
+	for len(s.follows) < forms {
+		s.follows = append(s.follows, 0)
+	}
+	return s.follows[s.last]
+}
+
+// note is told the form of the row.
+func (s *succession) note(form int) { s.follows[s.last], s.last = form, form }
+
 func (b *batch) add(id ir.ID) {
 	n := b.View(id)
 	switch n.Kind {
@@ -337,6 +355,11 @@ func (b *batch) add(id ir.ID) {
 	if key.kind.isSparse() {
 		forms = slices.Compact(forms)
 	}
+	if i := b.after.guess(len(b.Forms)); key.kind != fTable && key.kind != fForward && b.Forms[i].key.kind == key.kind && b.Forms[i].key.fn == key.fn && slices.Equal(b.Forms[i].args, forms) {
+		b.place(i, id)
+		b.after.note(i)
+		return
+	}
 	b.writeKey(id, key.kind, forms)
 	i, known := b.byKey[formKey{key.kind, key.fn, string(b.key)}]
 	if !known {
@@ -344,6 +367,7 @@ func (b *batch) add(id ir.ID) {
 		i = b.form(key, slices.Clone(forms))
 	}
 	b.place(i, id)
+	b.after.note(i)
 }
 
 // writeKey writes to b.key what tells forms of a kind apart, by the forms of their arguments.
