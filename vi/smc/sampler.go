@@ -45,7 +45,7 @@ type nearby struct {
 	q        Proposal
 	accepted float64 // mean acceptance of the last move
 	from     int     // moves that its draws were of
-	wide     [][]float64
+	wide     [][]float64 // states of lower temperatures, which q is near, too
 }
 
 // A pace is that of moves since a length of trajectories was chosen.
