@@ -43,8 +43,8 @@ type acceptance struct {
 // A nearby is the distribution q, or nil.
 type nearby struct {
 	q        Proposal
-	accepted float64 // mean acceptance of the last move
-	from     int     // moves that its draws were of
+	accepted float64     // mean acceptance of the last move
+	from     int         // moves that its draws were of
 	wide     [][]float64 // states of lower temperatures, which q is near, too
 }
 
