@@ -14,7 +14,8 @@ type Arrangement struct {
 	dim      int
 	features [][]Step
 	planes   []plane
-	curves   []*Curve      // by plane; nil where Φ is affine in the latents
+	curves   []*Curve // by plane; nil where Φ is affine in the latents
+	shared   shared
 	index    index         // of the planes; made by the first Add
 	steps    []vec.StepRow // of the planes with one coordinate, for SignBatch
 	dense    bool          // some planes have several coordinates, or are curves
@@ -57,6 +58,7 @@ func (a *Arrangement) First(n, dim int) *Arrangement {
 			}
 		}
 		b.planes[l].Index = index
+		b.shared.add(l, &b.planes[l].Hyperplane)
 	}
 	return b
 }
@@ -98,7 +100,9 @@ func (a *Arrangement) AddRounded(h Hyperplane, r Rounding) (Side, error) {
 		a.planes = append(a.planes, p)
 		a.steps = append(a.steps, vec.StepRow{A: p.Coef[0], C: p.Const, Row: p.Index[0]})
 		a.dense = a.dense || len(p.Index) > 1 || last >= a.dim
-		a.curves = append(a.curves, a.curve(p.Hyperplane))
+		if a.curves = append(a.curves, a.curve(p.Hyperplane)); a.curves[l] != nil {
+			a.shared.add(l, &p.Hyperplane)
+		}
 	}
 	return Side{Plane: l, Positive: scale > 0}, nil
 }

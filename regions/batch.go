@@ -23,13 +23,49 @@ func (a *Arrangement) SignBatchWith(dst, z []float64, n int, curves []*CurveBatc
 	}
 	for l, c := range a.curves {
 		row := dst[l*n:][:n]
-		if c != nil && curves != nil && curves[l] != nil {
+		switch {
+		case c == nil:
+			a.signRow(row, l, z, n)
+		case curves != nil && curves[l] != nil:
 			vec.Step(row, curves[l].valuesAt(z), 1, 0)
-			continue
+		case curves != nil || a.shared.leads(l):
+			b := c.batch(n)
+			vec.Step(row, b.valuesAt(z), 1, 0)
+			if curves == nil {
+				for _, k := range a.shared.after[l] {
+					row := dst[k*n:][:n]
+					b.sum(row, a.planes[k].Const)
+					vec.Step(row, row, 1, 0)
+				}
+			}
+			c.release(b)
 		}
-		a.signRow(row, l, z, n)
 	}
 }
+
+// Shared says which curves are of one function but for a number that is added to it, as the times at which a day may have begun: by the first
+// of them, the others.
+type shared struct {
+	first map[string]int // by indices and coefficients
+	after map[int][]int
+	later map[int]bool
+}
+
+// add notes that plane l is a curve.
+func (s *shared) add(l int, h *Hyperplane) {
+	if s.first == nil {
+		*s = shared{map[string]int{}, map[int][]int{}, map[int]bool{}}
+	}
+	key := fmt.Sprint(h.Index, h.Coef)
+	if k, known := s.first[key]; known {
+		s.after[k], s.later[l] = append(s.after[k], l), true
+		return
+	}
+	s.first[key] = l
+}
+
+// leads reports whether plane l, a curve, is not after another one.
+func (s *shared) leads(l int) bool { return !s.later[l] }
 
 // SignRow is row l of SignBatch. It reads only the rows of z of the latents in hyperplane l. It panics if a length is wrong.
 func (a *Arrangement) SignRow(dst []float64, l int, z []float64, n int) {

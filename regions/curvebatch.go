@@ -78,6 +78,18 @@ func (b *CurveBatch) Values() []float64 {
 	return b.v[len(b.v)-1]
 }
 
+func sumOf(out []float64, terms []Term, v [][]float64, number float64) {
+	vec.Affine(out, v[terms[0].Of], terms[0].Coef, number)
+	for _, t := range terms[1:] {
+		vec.AddScaled(out, t.Coef, v[t.Of])
+	}
+}
+
+// sum stores the last Values with another number in place of the constant, of a curve that an arrangement made.
+func (b *CurveBatch) sum(out []float64, number float64) {
+	sumOf(out, b.c.steps[len(b.c.steps)-1].Terms, b.v, number)
+}
+
 // valuesAt are Values at z, dimensions × n.
 func (b *CurveBatch) valuesAt(z []float64) []float64 {
 	for k, i := range b.c.latents {
@@ -97,10 +109,7 @@ func (b *CurveBatch) run(v [][]float64, s int) {
 			}
 			return
 		}
-		vec.Affine(out, v[x.Terms[0].Of], x.Terms[0].Coef, x.Const)
-		for _, t := range x.Terms[1:] {
-			vec.AddScaled(out, t.Coef, v[t.Of])
-		}
+		sumOf(out, x.Terms, v, x.Const)
 	case Apply:
 		if f, ok := x.F.(rowFunction); ok {
 			f.Values(out, v[x.A])
