@@ -68,9 +68,7 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 		}
 		m.sampling(at, began)
 	}
-	if run.Near, err = w.near(ctx, sample.Z, s.Seed); err != nil {
-		return nil, err
-	}
+	run.Near = w.near(ctx, s.Seed)
 	if s.sampler.Draws == 0 {
 		run.Enough = func(r smc.Result) float64 { return p.need(w.fromSampler(r)) }
 	}
@@ -101,29 +99,14 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 	return p, err
 }
 
-// mostSeen is how many of the scout's draws there are beside a sampler's: a fifth.
-const mostSeen = 2048
-
-// near makes distributions near the sampler's draws and some of the scout's, which may have seen places that particles have not come to.
-func (w *marginal) near(ctx context.Context, scouted [][]float64, seed uint64) (func(draws [][]float64) (smc.Proposal, error), error) {
-	seen, err := w.toSampler(thinned(scouted, mostSeen))
+// near makes distributions near draws.
+func (w *marginal) near(ctx context.Context, seed uint64) func(draws [][]float64) (smc.Proposal, error) {
 	return func(draws [][]float64) (smc.Proposal, error) {
-		draws = append(draws[:len(draws):len(draws)], seen...)
 		if q := cells.NewProposal(ctx, w.sampled.Dim(), draws, w.switches, parallel.Mix(seed, streams.Cells)); q != nil {
 			return q, nil
 		}
 		return nil, ctx.Err()
-	}, err
-}
-
-// thinned are at most so many of draws, from all of them evenly.
-func thinned(draws [][]float64, most int) [][]float64 {
-	n := min(most, len(draws))
-	some := make([][]float64, n)
-	for k := range some {
-		some[k] = draws[k*len(draws)/n]
 	}
-	return some
 }
 
 // What is the sampler's at once.

@@ -162,3 +162,49 @@ func (c *Crossing) Trajectory() (moved bool, err error) {
 
 // Gradient computes the gradients of log r at the points.
 func (c *Crossing) Gradient() error { return c.m.ex.Run() }
+
+// Relocated are draws after so many relocations each, at β = 1; forgetful ones leave out the volume of gaps.
+func Relocated(d *graph.Density, draws [][]float64, times int, forgetful bool) ([][]float64, error) {
+	r, err := newSampler(context.Background(), d, Settings{Islands: 2, Particles: 64, Moves: 2, Draws: draws})
+	if err != nil {
+		return nil, err
+	}
+	n := len(draws)
+	m, err := newMover(d, &r.path, n, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.beta = 1
+	s := newStates(d.Dim(), n)
+	for c, z := range draws {
+		for i, x := range z {
+			s.z[i*n+c] = x
+		}
+	}
+	if err := m.evaluate(&s); err != nil {
+		return nil, err
+	}
+	rng, u := parallel.NewRand(1), make([]float64, d.Dim())
+	for _, g := range r.relocations {
+		g.learn([]states{s})
+		for range times {
+			copy(m.to.value.Z, s.z)
+			for c := range n {
+				z := m.to.value.Z[c:]
+				volume := g.valuesOf(u, z, n)
+				if m.energy[c] = m.res.move(g, z, n, rng); forgetful {
+					m.energy[c] -= volume - g.valuesOf(u, z, n)
+				}
+			}
+			if _, err := m.settle(&s, rng); err != nil {
+				return nil, err
+			}
+		}
+	}
+	after := make([][]float64, n)
+	for c := range after {
+		after[c] = make([]float64, d.Dim())
+		m.put(after[c], s.z, c)
+	}
+	return after, nil
+}

@@ -14,6 +14,9 @@ func (r *sampler) finish() error {
 		r.pool = append(r.pool, l.pool...)
 	}
 	r.learn(r.even(), float64(2*r.s.Particles*r.s.Islands)) // of the posterior itself
+	for _, g := range r.relocations {
+		g.learn(r.pool)
+	}
 	for range r.s.Moves {
 		if err := r.move(); err != nil {
 			return err
@@ -22,10 +25,9 @@ func (r *sampler) finish() error {
 	c, goal, next, spent := &chains{}, float64(r.s.Effective), firstLook, 0.0
 	r.last, r.pace.gradients, r.pace.learned = c, r.gradients(), r.s.Moves/2
 	for most := float64(r.s.MostMoves); spent < most && !r.over(); {
-		move := r.move
-		cost := 1.0
-		if r.near.q != nil && c.n%(1+jumpsToMove) != 0 {
-			move, cost = r.jump, jumpCost
+		move, cost := r.move, 1.0
+		if c.n%(1+r.ready()) != 0 {
+			move, cost = r.without, jumpCost
 		}
 		spent += cost
 		if err := move(); err != nil {
@@ -120,7 +122,7 @@ func (r *sampler) relearn(more float64) {
 // lengthen tries longer trajectories, and goes back where they give fewer effective draws of a gradient.
 func (r *sampler) lengthen(more float64) {
 	c, per := r.last, r.s.Islands*r.s.Particles
-	if r.pace.settled || r.near.q != nil || c.n < r.pace.from.n+firstLook {
+	if r.pace.settled || r.ready() > 0 || c.n < r.pace.from.n+firstLook {
 		return
 	}
 	of := c

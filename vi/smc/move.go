@@ -34,11 +34,12 @@ type candidates struct {
 	column column
 }
 
-// A renewal is what moves of residuals are made with.
+// A renewal is what moves of residuals are made with, and relocations.
 type renewal struct {
 	*residuals.Batch
 	which []int     // latent, by column
 	other []float64 // residuals of states
+	relocated
 }
 
 // A completion draws what is summed out.
@@ -48,7 +49,7 @@ type completion struct {
 }
 
 func newMover(d *graph.Density, shared *path, n int, complete func(n int) Completer) (*mover, error) {
-	m := &mover{path: shared, n: n}
+	m := &mover{path: shared, n: n, res: renewal{relocated: newRelocated(shared.relocations)}}
 	var err error
 	if m.ex, err = d.Executor(n, graph.Compute{Grad: true}); err != nil {
 		return nil, err
@@ -242,20 +243,47 @@ func (m *mover) jump(s *states, q Proposal, rng *rand.Rand) (accepted float64, e
 	n, z := m.n, make([]float64, len(m.start.mean))
 	for c := range n {
 		m.put(z, s.z, c)
-		m.energy[c] = q.LogProb(z) - s.logR[c]
+		m.energy[c] = q.LogProb(z)
 		q.Rand(z, rng)
 		m.energy[c] -= q.LogProb(z)
 		for i, x := range z {
 			m.to.value.Z[i*n+c] = x
 		}
 	}
-	m.walls.arr.SignBatch(m.to.value.Signs, m.to.value.Z, n)
+	return m.settle(s, rng)
+}
+
+// relocate relocates values of each vector so many times, and returns the mean probability that one is accepted.
+func (m *mover) relocate(s *states, times int, rng *rand.Rand) (accepted float64, err error) {
+	for _, g := range m.relocations {
+		for range times {
+			copy(m.to.value.Z, s.z)
+			for c := range m.n {
+				m.energy[c] = m.res.move(g, m.to.value.Z[c:], m.n, rng)
+			}
+			a, err := m.settle(s, rng)
+			if err != nil {
+				return 0, err
+			}
+			accepted += a / float64(times*len(m.relocations))
+		}
+	}
+	return accepted, nil
+}
+
+// settle moves the points of s to those in m.to.value.Z or not, and returns the mean probability of it; m.energy are the log densities of the ways
+// back less those of the ways there.
+func (m *mover) settle(s *states, rng *rand.Rand) (accepted float64, err error) {
+	m.walls.arr.SignBatch(m.to.value.Signs, m.to.value.Z, m.n)
 	if err := m.to.value.Run(); err != nil {
 		return 0, err
 	}
+	if m.beta < 1 {
+		m.toStart(m.to.logQ, m.to.value.Z)
+	}
 	m.to.count(m.to.broken, m.required)
 	for c, e := range m.energy {
-		m.tmp[c] = e + m.logPath(m.to.value.Out[c], m.to.logQ[c], m.to.broken[c])
+		m.tmp[c] = e + m.logPath(m.to.value.Out[c], m.to.logQ[c], m.to.broken[c]) - m.logPath(s.logR[c], s.logQ[c], s.broken[c])
 	}
 	return m.to.accept(s, m.tmp, rng), nil
 }

@@ -1,6 +1,11 @@
 package smc
 
-import "math/rand/v2"
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // Points that are proposed from a distribution near the posterior do not depend on the last one, and cost log r at one point. Where the posterior
 // is near a mixture of normals, as that of few latents often is, they go from mode to mode.
@@ -9,17 +14,22 @@ import "math/rand/v2"
 //
 // Draws of lower temperatures are among those that q is near, too: places that have little of the posterior have more there.
 const (
-	worthNear   = 5    // by how many times there have to be more draws for that,
-	fewNear     = 0.15 // and of how few effective draws of a particle's move: where modes are no hindrance there are more
-	jumpsToMove = 8    // of them after each other move
-	jumpCost    = 0.1  // of one of these, about
-	leastNear   = 0.03 // mean acceptance; below it q is given up,
-	moreNear    = 0.85 // and below this looked for again when there are
-	againNear   = 2    // times as many draws, or the square of that after it was given up
-	nearDraws   = 8192
-	leastWide   = 0.25 // β of states that are wider than the posterior,
-	wideDraws   = 1024 // and how many of them there are of each temperature
-	forget      = 4    // moves that are accepted
+	worthNear         = 5    // by how many times there have to be more draws for that,
+	fewNear           = 0.15 // and of how few effective draws of a particle's move: where modes are no hindrance there are more
+	jumpsToMove       = 8    // of them after each other move,
+	relocationsToMove = 24   // and of relocations, with jumps if there is a q
+	jumpCost          = 0.1  // of one of either, about
+	leastNear         = 0.03 // mean acceptance; below it q is given up,
+	moreNear          = 0.85 // and below this looked for again when there are
+	againNear         = 2    // times as many draws, or the square of that after it was given up
+	nearDraws         = 8192
+	leastWide         = 0.25  // β of states that are wider than the posterior,
+	wideDraws         = 1024  // and how many of them there are of each temperature
+	mostMissed        = 256   // draws that the mixture has missed, of
+	mostLooked        = 16384 // so many,
+	missedShare       = 0.15  // and the part of points that are proposed near those
+	seenDraws         = 2048  // of those of which q0 is
+	forget            = 4     // moves that are accepted
 )
 
 // findNear looks for q among the draws, if none is good enough. With the first one draws begin anew, after as many moves as forget in which
@@ -37,10 +47,16 @@ func (r *sampler) findNear() (err error) {
 	for k := range draws {
 		draws[k] = all[(2*k+1)*len(all)/(2*len(draws))]
 	}
-	draws = append(draws, r.near.wide...)
 	first := r.near.q == nil
 	r.near.from = r.last.n
-	if r.near.q, err = r.s.Near(draws); err != nil || r.near.q == nil || !first {
+	r.near.q, err = r.s.Near(append(draws, r.near.wide...))
+	if q := r.near.q; err == nil && q != nil && r.relocates() { // modes of little weight are in as many places as there are orders
+		var rest Proposal
+		if rest, err = r.s.Near(r.missed(q)); rest != nil {
+			r.near.q = &partly{q, rest}
+		}
+	}
+	if err != nil || r.near.q == nil || !first {
 		return err
 	}
 	for k := 0; r.near.q != nil && k <= int(forget/max(r.near.accepted, leastNear)); k++ {
@@ -52,6 +68,77 @@ func (r *sampler) findNear() (err error) {
 		*r.last = chains{}
 	}
 	return nil
+}
+
+// without makes the moves without gradients.
+func (r *sampler) without() error {
+	if r.near.q != nil {
+		if err := r.jump(); err != nil {
+			return err
+		}
+	}
+	if !r.relocates() {
+		return nil
+	}
+	return r.round(func(m *mover, l *island, rng *rand.Rand) error {
+		_, err := m.relocate(&l.now, alone, rng)
+		return err
+	})
+}
+
+// relocates reports whether relocations at β = 1 have been accepted often enough.
+func (r *sampler) relocates() bool { return r.accepted.relocations.Mean >= leastRelocated }
+
+// ready is how many moves without gradients there are after each other one.
+func (r *sampler) ready() int {
+	switch {
+	case r.relocates():
+		return relocationsToMove
+	case r.near.q != nil:
+		return jumpsToMove
+	}
+	return 0
+}
+
+// missed are the draws to which q gives the least of what the posterior does: from there particles would hardly ever come back.
+func (r *sampler) missed(q Proposal) (list [][]float64) {
+	var logR, less []float64
+	var which []int
+	for _, kept := range r.last.kept {
+		for _, s := range kept {
+			logR = append(logR, s.logR...)
+		}
+	}
+	draws, _ := r.last.rows(r.d.Dim())
+	seen := map[float64]bool{} // log r, of which a particle that has not moved has the same
+	for k := 0; k < len(draws); k += max(1, len(draws)/mostLooked) {
+		if !seen[logR[k]] {
+			seen[logR[k]] = true
+			which, less = append(which, k), append(less, q.LogProb(draws[k])-logR[k])
+		}
+	}
+	order := make([]int, len(less))
+	floats.Argsort(less, order)
+	for _, i := range order[:min(mostMissed, len(order))] {
+		list = append(list, draws[which[i]])
+	}
+	return list
+}
+
+// partly is q, but for a part that is near what q has missed.
+type partly struct{ q, rest Proposal }
+
+func (p *partly) LogProb(z []float64) float64 {
+	a, b := math.Log(1-missedShare)+p.q.LogProb(z), math.Log(missedShare)+p.rest.LogProb(z)
+	return max(a, b) + math.Log1p(math.Exp(-math.Abs(a-b)))
+}
+
+func (p *partly) Rand(z []float64, rng *rand.Rand) {
+	if rng.Float64() < missedShare {
+		p.rest.Rand(z, rng)
+	} else {
+		p.q.Rand(z, rng)
+	}
 }
 
 // jump proposes a point of q for each particle.

@@ -15,9 +15,10 @@ type path struct {
 	covariance, root *linear // of velocities: C·p, and momenta from standard normals
 	mass             *mass
 	step             float64
-	long             float64         // by how many times trajectories are longer
-	pool             []states        // of an earlier temperature, for differences
-	hubs             []int           // a latent for each prior of another and each guard that depends on it
+	long             float64  // by how many times trajectories are longer
+	pool             []states // of an earlier temperature, for differences
+	hubs             []int    // a latent for each prior of another and each guard that depends on it
+	relocations      []*relocation
 	done             <-chan struct{} // of the context
 }
 

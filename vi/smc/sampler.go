@@ -35,9 +35,10 @@ type sampler struct {
 
 // An acceptance is that of moves.
 type acceptance struct {
-	sum   float64 // over the moves since the last report
-	moves int
-	end   mc.Moments // at β = 1
+	sum         float64 // over the moves since the last report
+	moves       int
+	end         mc.Moments // at β = 1
+	relocations mc.Moments // at β = 1, of each island
 }
 
 // A nearby is the distribution q, or nil.
@@ -45,7 +46,7 @@ type nearby struct {
 	q        Proposal
 	accepted float64     // mean acceptance of the last move
 	from     int         // moves that its draws were of
-	wide     [][]float64 // states of lower temperatures, which q is near, too
+	wide     [][]float64 // draws of which q0 is, and states of lower temperatures, which q is near, too
 }
 
 // A pace is that of moves since a length of trajectories was chosen.
@@ -86,6 +87,12 @@ func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, er
 	for _, l := range slices.Concat(r.walls.plane, r.walls.others) {
 		r.hubs = append(r.hubs, d.Arrangement().Latents(l)...)
 	}
+	if n := min(seenDraws, len(s.Draws)); s.Near != nil {
+		for k := range n {
+			r.near.wide = append(r.near.wide, s.Draws[k*len(s.Draws)/n])
+		}
+	}
+	r.path.relocations = relocationsOf(d, parallel.Mix(s.Seed, 3))
 	r.path.done = r.ctx.Done()
 	cut := parallel.Blocks{N: s.Islands * s.Particles, Size: s.Particles}
 	r.team, err = parallel.NewPool(cut, parallel.Processors(s.Islands), s.Seed,
@@ -127,7 +134,11 @@ func (r *sampler) move() error {
 		if err = m.residual(&l.now, few, rng); err != nil {
 			return err
 		}
-		return m.residual(&l.now, other, rng)
+		if err = m.residual(&l.now, other, rng); err != nil {
+			return err
+		}
+		l.relocated, err = m.relocate(&l.now, besides, rng)
+		return err
 	})
 	if err != nil {
 		return err
@@ -138,6 +149,11 @@ func (r *sampler) move() error {
 	}
 	if r.accepted.sum += mean; r.last != nil {
 		r.accepted.end.Add(mean)
+	}
+	if r.beta == 1 {
+		for _, l := range r.islands {
+			r.accepted.relocations.Add(l.relocated)
+		}
 	}
 	r.accepted.moves++
 	r.step = min(r.step*math.Exp(0.7*(mean-goal)), 2)

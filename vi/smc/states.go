@@ -35,7 +35,8 @@ type island struct {
 	recent     []states // after each of the last moves at β = 1
 	evidence   float64  // its logarithm
 	weights    []float64
-	acceptance float64 // of the last move
+	acceptance float64 // of the last trajectory,
+	relocated  float64 // and of the relocations after it
 	complete   states  // the last state that is kept, with what is summed out
 	phase      []float64
 }

@@ -26,6 +26,9 @@ func rises(dst []float64, pool []states) []float64 {
 
 // temper moves the particles at one temperature, and makes their states the pools.
 func (r *sampler) temper() error {
+	for _, g := range r.relocations {
+		g.learn(r.path.pool)
+	}
 	for k := range r.s.Moves {
 		if err := r.move(); err != nil {
 			return err
