@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -105,7 +106,7 @@ func fitOrSample(ctx context.Context, d *graph.Density, s job, m monitor) (*Post
 			return nil, err
 		}
 		c.sample = noScout // the prior hardly ever meets what is required, which the sampler comes to step by step
-	} else if p == nil || p.findings.Verdict.Trust != TrustNothing || s.cells.Alone || m.Budget.Over() {
+	} else if p == nil || p.isEnough() || s.cells.Alone || m.Budget.Over() {
 		return p, err
 	}
 	if q == nil {
@@ -113,7 +114,17 @@ func fitOrSample(ctx context.Context, d *graph.Density, s job, m monitor) (*Post
 			q.findings.Cut = append(c.cuts, q.findings.Cut...)
 		}
 	}
-	if p == nil || q != nil && slices.Max(q.findings.run.RHat) <= hopelessRHat {
+	switch {
+	case p == nil:
+		return q, err
+	case p.findings.Verdict.Trust != TrustNothing:
+		if q != nil && q.findings.Verdict.Trust != TrustNothing && q.knowsMore(p) {
+			return q, err
+		}
+		return p, nil // there may be no such mean
+	case q != nil && q.findings.Verdict.Trust != TrustNothing:
+		return q, err
+	case q != nil && slices.Max(q.findings.run.RHat) <= hopelessRHat:
 		return q, err
 	}
 	why := "was stopped"
@@ -127,6 +138,17 @@ func fitOrSample(ctx context.Context, d *graph.Density, s job, m monitor) (*Post
 	}
 	p.findings.Verdict.Reasons = append(p.findings.Verdict.Reasons, "a sampler that went on from there "+why)
 	return p, err
+}
+
+// isEnough reports whether a fit of cells can be relied on, and says what it was asked for: a mean that it does not know may be that of a far
+// mode, which a sampler of a few latents goes to.
+func (p *Posterior) isEnough() bool {
+	return p.findings.Verdict.Trust != TrustNothing && (p.Density.Dim() > cells.MostProposed || p.findings.numbers.Unknown() == nil)
+}
+
+// knowsMore reports whether p knows some mean that another does not.
+func (p *Posterior) knowsMore(than *Posterior) bool {
+	return slices.ContainsFunc(than.findings.numbers.Unknown(), func(i int) bool { return !math.IsInf(p.findings.numbers.Moments[i].Mean.SE, 1) })
 }
 
 // muchData is from how many terms of log r on it is seen whether it can be had for less.

@@ -117,6 +117,16 @@ func (n *Numbers) list() (list []known) {
 	return list
 }
 
+// Unknown are the latents of whose mean not even the error is known.
+func (n *Numbers) Unknown() (latents []int) {
+	for i, m := range n.Moments {
+		if math.IsInf(m.Mean.SE, 1) {
+			latents = append(latents, i)
+		}
+	}
+	return latents
+}
+
 // Times is by how many times draws have to be more for numbers that can be accepted.
 func (n *Numbers) Times() float64 {
 	worst := 0.0
