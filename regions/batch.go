@@ -28,7 +28,7 @@ func (a *Arrangement) SignBatchWith(dst, z []float64, n int, curves []*CurveBatc
 			a.signRow(row, l, z, n)
 		case curves != nil && curves[l] != nil:
 			vec.Step(row, curves[l].valuesAt(z), 1, 0)
-		case curves != nil || a.shared.leads(l):
+		case curves != nil || !a.shared.later[l]:
 			b := c.batch(n)
 			vec.Step(row, b.valuesAt(z), 1, 0)
 			if curves == nil {
@@ -47,14 +47,17 @@ func (a *Arrangement) SignBatchWith(dst, z []float64, n int, curves []*CurveBatc
 // of them, the others.
 type shared struct {
 	first map[string]int // by indices and coefficients
-	after map[int][]int
-	later map[int]bool
+	after [][]int        // by plane
+	later []bool         // those that are after another one
 }
 
 // add notes that plane l is a curve.
 func (s *shared) add(l int, h *Hyperplane) {
 	if s.first == nil {
-		*s = shared{map[string]int{}, map[int][]int{}, map[int]bool{}}
+		s.first = map[string]int{}
+	}
+	for len(s.after) <= l {
+		s.after, s.later = append(s.after, nil), append(s.later, false)
 	}
 	key := fmt.Sprint(h.Index, h.Coef)
 	if k, known := s.first[key]; known {
@@ -63,9 +66,6 @@ func (s *shared) add(l int, h *Hyperplane) {
 	}
 	s.first[key] = l
 }
-
-// leads reports whether plane l, a curve, is not after another one.
-func (s *shared) leads(l int) bool { return !s.later[l] }
 
 // SignRow is row l of SignBatch. It reads only the rows of z of the latents in hyperplane l. It panics if a length is wrong.
 func (a *Arrangement) SignRow(dst []float64, l int, z []float64, n int) {

@@ -78,6 +78,7 @@ func (b *CurveBatch) Values() []float64 {
 	return b.v[len(b.v)-1]
 }
 
+// sumOf stores a number and the terms of steps with values v.
 func sumOf(out []float64, terms []Term, v [][]float64, number float64) {
 	vec.Affine(out, v[terms[0].Of], terms[0].Coef, number)
 	for _, t := range terms[1:] {

@@ -26,8 +26,8 @@ func (r *sampler) finish() error {
 	r.last, r.pace.gradients, r.pace.learned = c, r.gradients(), r.s.Moves/2
 	for most := float64(r.s.MostMoves); spent < most && !r.over(); {
 		move, cost := r.move, 1.0
-		if c.n%(1+r.ready()) != 0 {
-			move, cost = r.without, jumpCost
+		if c.n%(1+r.freeMoves()) != 0 {
+			move, cost = r.gradientFree, jumpCost
 		}
 		spent += cost
 		if err := move(); err != nil {
@@ -122,7 +122,7 @@ func (r *sampler) relearn(more float64) {
 // lengthen tries longer trajectories, and goes back where they give fewer effective draws of a gradient.
 func (r *sampler) lengthen(more float64) {
 	c, per := r.last, r.s.Islands*r.s.Particles
-	if r.pace.settled || r.ready() > 0 || c.n < r.pace.from.n+firstLook {
+	if r.pace.settled || r.freeMoves() > 0 || c.n < r.pace.from.n+firstLook {
 		return
 	}
 	of := c

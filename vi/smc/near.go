@@ -70,8 +70,8 @@ func (r *sampler) findNear() (err error) {
 	return nil
 }
 
-// without makes the moves without gradients.
-func (r *sampler) without() error {
+// gradientFree makes moves without gradients: jumps, if there is a q, and relocations.
+func (r *sampler) gradientFree() error {
 	if r.near.q != nil {
 		if err := r.jump(); err != nil {
 			return err
@@ -89,8 +89,8 @@ func (r *sampler) without() error {
 // relocates reports whether relocations at β = 1 have been accepted often enough.
 func (r *sampler) relocates() bool { return r.accepted.relocations.Mean >= leastRelocated }
 
-// ready is how many moves without gradients there are after each other one.
-func (r *sampler) ready() int {
+// freeMoves is how many of these there are after each move along trajectories.
+func (r *sampler) freeMoves() int {
 	switch {
 	case r.relocates():
 		return relocationsToMove

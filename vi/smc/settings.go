@@ -16,7 +16,7 @@ type Settings struct {
 	Particles int // in an island; default 64
 	Moves     int // of each particle at each temperature; default 4
 	Effective int // draws that are to be effective for the mean of each latent; default 2000
-	MostMoves int // of each particle at the end, points that Near proposes by what they cost; default 3000. A run that will not have done by then ends after a fifth of it
+	MostMoves int // of each particle at the end, those without gradients by what they cost; default 3000. A run that will not have done by then ends after a fifth of it
 	// Enough, if not nil, is asked now and then, in place of Effective, by how many times there have to be more draws, with what there is but
 	// for diagnostics. At 1 or less the run ends.
 	Enough func(Result) float64

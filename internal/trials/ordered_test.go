@@ -4,6 +4,7 @@ package trials
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 
@@ -21,10 +22,11 @@ func TestOrdered(t *testing.T) {
 		method vi.Method
 	}{
 		{"galaxies", nil},
+		{"galaxies", vi.Sampler{}},
 		{"galaxies of six", vi.Sampler{}},
 		{"breaks", vi.Sampler{}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s %T", c.name, c.method), func(t *testing.T) {
 			x := Named(c.name)
 			d, err := x.Density()
 			require.NoError(t, err)
@@ -45,6 +47,9 @@ func TestOrdered(t *testing.T) {
 					sd, err := p.SD(r.Latent)
 					require.NoError(t, err)
 					require.InDelta(t, r.Mean, mean.Value, 0.05*r.SD, r.Latent)
+					if !math.IsInf(mean.SE, 1) {
+						require.InDelta(t, r.Mean, mean.Value, 5*math.Hypot(mean.SE, r.MeanSE)+0.02*r.SD, r.Latent)
+					}
 					if !math.IsInf(sd.SE, 1) {
 						require.InDelta(t, r.SD, sd.Value, 5*math.Hypot(sd.SE, r.SDSE), r.Latent)
 					}
