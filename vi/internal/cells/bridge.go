@@ -15,6 +15,7 @@ import (
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/sumout"
 	"github.com/facetvi/facet/vi/mc"
+	"github.com/facetvi/facet/vi/mixture"
 	"github.com/facetvi/facet/vi/weighted"
 )
 
@@ -41,16 +42,19 @@ func Bridge(ctx context.Context, d *graph.Density, p weighted.Chains, switches [
 		return unknown, err
 	}
 	rng := parallel.NewRand(seed)
-	var q [2]family.Q
+	var q [2]side
 	for h := range q {
-		if q[h] = mixtureOf(ctx, b.half(p, h, bridgeFitted).z, rng); q[h] == nil {
+		if q[h].q = mixtureOf(ctx, b.half(p, h, bridgeFitted).z, rng); q[h].q == nil {
 			return unknown, ctx.Err()
 		}
 	}
-	for n := bridgeDraws; ; n *= 4 {
+	for n := bridgeDraws; ; {
 		var by [2]mc.Estimate
 		for h := range q {
-			if by[h], err = b.between(ctx, q[h], b.half(p, 1-h, n), n, rng); err != nil {
+			if err = b.propose(ctx, &q[h], n, rng); err != nil {
+				return unknown, err
+			}
+			if by[h], err = b.between(ctx, &q[h], b.half(p, 1-h, n)); err != nil {
 				return unknown, err
 			}
 		}
@@ -59,7 +63,11 @@ func Bridge(ctx context.Context, d *graph.Density, p weighted.Chains, switches [
 			return unknown, nil
 		}
 		e := mc.Estimate{Value: (v*by[0].Value + w*by[1].Value) / (v + w), SE: 1 / math.Sqrt(v+w)}
-		if e.SE = max(e.SE, math.Abs(by[0].Value-by[1].Value)/2); e.SE <= bridgeSE || n >= bridgeMost || 16*n > most {
+		if e.SE = max(e.SE, math.Abs(by[0].Value-by[1].Value)/2); e.SE <= bridgeSE || n >= bridgeMost {
+			return e, nil
+		}
+		times := e.SE / bridgeSE
+		if n = min(bridgeMost, int(float64(n)*min(4, max(1.5, 1.2*times*times)))); 4*n > most {
 			return e, nil
 		}
 	}
@@ -127,25 +135,37 @@ func (b *bridge) half(p weighted.Chains, h, n int) chainHalf {
 	return f
 }
 
-// between is the log evidence by a bridge from n draws of q to the posterior's.
-func (b *bridge) between(ctx context.Context, q family.Q, posterior chainHalf, n int, rng *rand.Rand) (e mc.Estimate, err error) {
-	proposed := make([][]float64, n)
-	for k := range proposed {
-		proposed[k] = make([]float64, q.Dim())
-		q.Rand(proposed[k], rng)
+// A side is a distribution that is bridged to the posterior, and log r/q at draws of it.
+type side struct {
+	q      family.Q
+	ratios []float64
+}
+
+// propose makes the draws of a side n.
+func (b *bridge) propose(ctx context.Context, q *side, n int, rng *rand.Rand) error {
+	draws := make([][]float64, n-len(q.ratios))
+	for k := range draws {
+		draws[k] = make([]float64, q.q.Dim())
+		q.q.Rand(draws[k], rng)
 	}
-	logRatios := func(z [][]float64) ([]float64, error) {
-		logs, err := b.logR(ctx, z)
-		for k := range logs {
-			logs[k] -= q.LogProb(z[k])
-		}
-		return logs, err
+	more, err := b.logRatios(ctx, q.q, draws)
+	q.ratios = append(q.ratios, more...)
+	return err
+}
+
+// logRatios are log r/q at points of the rest.
+func (b *bridge) logRatios(ctx context.Context, q family.Q, z [][]float64) ([]float64, error) {
+	logs, err := b.logR(ctx, z)
+	if err == nil {
+		floats.Sub(logs, mixture.LogProbs(q, z))
 	}
-	of, err := logRatios(proposed)
-	if err != nil {
-		return e, err
-	}
-	at, err := logRatios(posterior.z)
+	return logs, err
+}
+
+// between is the log evidence by a bridge from the draws of a side to the posterior's.
+func (b *bridge) between(ctx context.Context, q *side, posterior chainHalf) (e mc.Estimate, err error) {
+	of, n := q.ratios, len(q.ratios)
+	at, err := b.logRatios(ctx, q.q, posterior.z)
 	if err != nil {
 		return e, err
 	}
