@@ -44,9 +44,8 @@ func (k *Forward) emission(step int) int {
 	return k.States + sets*len(k.To) + step*k.States
 }
 
-// workRows is the number of working rows of each chain: for each step a row for each
-// state and one for all.
-func (k *Forward) workRows() int { return k.Steps * (k.States + 1) }
+// workRows is the number of working rows of each chain: for each step two rows for each state.
+func (k *Forward) workRows() int { return 2 * k.Steps * k.States }
 
 // OutRows is the number of rows of the result for so many chains.
 func (k Forward) OutRows(chains int) int { return chains * (1 + k.workRows()) }
@@ -58,7 +57,12 @@ func (k Forward) Eval(out Matrix, in []Matrix) {
 	rows, work := k.InRows(), k.workRows()
 	chains := in[0].Rows / rows
 	for c := range chains {
-		k.forward(out.Row(c), out.Span(chains+c*work, work), in[0].Span(c*rows, rows))
+		x := paths{Forward: &k, in: in[0].Span(c*rows, rows), work: out.Span(chains+c*work, work)}
+		for sum := out.Row(c); len(sum) > 0; sum = sum[x.n:] {
+			x.n = min(part, len(sum))
+			x.forward(sum[:x.n])
+			x.first += x.n
+		}
 	}
 }
 
@@ -66,43 +70,60 @@ func (k Forward) diff(int, []int) derivative {
 	return derivative{ForwardGrad{k}, []operand{upstream, 0, result}}
 }
 
-// at are the working rows of a step: for each state the log probability p of what was
-// observed before and of being there, less a number, and then a number c. p +
-// emission − c is the same with the step's own observation; its largest value is 0.
-func (k *Forward) at(work Matrix, step int) Matrix { return work.Span(step*(k.States+1), k.States+1) }
+// Paths are those of some columns of a chain.
+type paths struct {
+	*Forward
+	in, work       Matrix
+	first, n       int           // columns
+	x, apart, more [part]float64 // scratch
+}
 
-// forward sets sum, and the working rows of one chain.
-func (k *Forward) forward(sum []float64, work, in Matrix) {
+// row is row r of m in the columns.
+func (c *paths) row(m Matrix, r int) []float64 { return m.Data[r*m.Cols+c.first:][:c.n] }
+
+// before is the working row of a state at a step: the log probability of what was observed before and of being there, less a number.
+func (c *paths) before(step, state int) []float64 { return c.row(c.work, 2*step*c.States+state) }
+
+// after is the same with the step's own observation, less another number: its largest value is 0.
+func (c *paths) after(step, state int) []float64 { return c.row(c.work, (2*step+1)*c.States+state) }
+
+// seen is the row of a state's emissions at a step.
+func (c *paths) seen(step, state int) []float64 { return c.row(c.in, c.emission(step)+state) }
+
+// forward sets sum, and the working rows.
+func (c *paths) forward(sum []float64) {
 	clear(sum)
-	for t := range k.Steps {
-		at, emission := k.at(work, t), in.Span(k.emission(t), k.States)
-		if t == 0 {
-			copy(at.Data, in.Span(0, k.States).Data)
+	for t := range c.Steps {
+		if t > 0 {
+			c.predict(t)
 		} else {
-			k.predict(at, k.at(work, t-1), in, t)
-		}
-		c := at.Row(k.States)
-		for i := range c {
-			c[i] = at.Data[i] + emission.Data[i]
-		}
-		for s := 1; s < k.States; s++ {
-			p, e := at.Row(s), emission.Row(s)
-			for i := range c {
-				c[i] = larger(c[i], p[i]+e[i])
+			for s := range c.States {
+				copy(c.before(0, s), c.row(c.in, s))
 			}
 		}
-		for i := range c {
-			sum[i] += c[i]
-			if math.IsInf(c[i], -1) { // no state is possible
-				c[i] = 0
+		top := c.x[:c.n]
+		for s := range c.States {
+			x := c.after(t, s)
+			if vec.Add(x, c.before(t, s), c.seen(t, s)); s == 0 {
+				copy(top, x)
+			} else {
+				vec.Larger(top, c.apart[:], top, x)
 			}
+		}
+		vec.Add(sum, sum, top)
+		for i, v := range top {
+			if v < -math.MaxFloat64 { // no state is possible
+				top[i] = 0
+			}
+		}
+		for s := range c.States {
+			vec.AddScaled(c.after(t, s), -1, top)
 		}
 	}
-	last, emission := k.at(work, k.Steps-1), in.Span(k.emission(k.Steps-1), k.States)
-	for i, c := range last.Row(k.States) {
+	for i := range sum {
 		total := 0.0
-		for s := range k.States {
-			total += math.Exp(last.Row(s)[i] + emission.Row(s)[i] - c)
+		for s := range c.States {
+			total += math.Exp(c.after(c.Steps-1, s)[i])
 		}
 		if total > 0 || math.IsNaN(total) {
 			sum[i] += math.Log(total)
@@ -111,86 +132,44 @@ func (k *Forward) forward(sum []float64, work, in Matrix) {
 }
 
 // predict sets the working rows of the states of a step from those of the step before.
-func (k *Forward) predict(at, before, in Matrix, step int) {
-	moves, emission, c := k.moves(step), in.Span(k.emission(step-1), k.States), before.Row(k.States)
-	total := at.Row(k.States) // its own number comes later
-	var room [part]float64
-	for first, s := 0, 0; s < k.States; s++ {
-		p, end := at.Row(s), first
-		for end < len(k.To) && int(k.To[end]) == s {
-			end++
+func (c *paths) predict(step int) {
+	x, apart, more := c.x[:c.n], c.apart[:c.n], c.more[:c.n]
+	for m, s := 0, 0; s < c.States; s++ {
+		p, from := c.before(step, s), m
+		for ; m < len(c.To) && int(c.To[m]) == s; m++ {
+			if m == from {
+				c.come(p, step, m)
+				continue
+			}
+			c.come(x, step, m)
+			vec.Larger(p, apart, p, x)
 		}
-		if end-first == 2 {
-			k.join(p, before, emission, in, moves, first)
-			first = end
+		switch m - from {
+		case 0:
+			vec.Fill(p, math.Inf(-1))
 			continue
-		}
-		for i := range p {
-			p[i], total[i] = math.Inf(-1), 0
-		}
-		for m := first; m < end; m++ {
-			from, e, move := before.Row(int(k.From[m])), emission.Row(int(k.From[m])), in.Row(moves+m)
-			for i := range p {
-				p[i] = larger(p[i], from[i]+e[i]-c[i]+move[i])
+		case 1:
+			continue
+		case 2: // all but the larger one need an exponential
+			vec.Exp(x, apart)
+			vec.Affine(more, x, 1, 1)
+		default:
+			clear(more)
+			for k := from; k < m; k++ {
+				c.come(x, step, k)
+				vec.Larger(x, apart, p, x)
+				vec.Exp(x, apart)
+				vec.Add(more, more, x)
 			}
 		}
-		for m := first; m < end && end-first > 1; m++ {
-			from, e, move := before.Row(int(k.From[m])), emission.Row(int(k.From[m])), in.Row(moves+m)
-			for lo := 0; lo < len(p); lo += part {
-				hi := min(lo+part, len(p))
-				x, from, e, c, move, total := room[:hi-lo], from[lo:hi], e[lo:hi], c[lo:hi], move[lo:hi], total[lo:hi]
-				for i, most := range p[lo:hi] {
-					if x[i] = from[i] + e[i] - c[i] + move[i]; x[i] == most {
-						x[i] = 0
-					} else {
-						x[i] -= most
-					}
-				}
-				vec.Exp(x, x)
-				vec.Add(total, total, x)
-			}
-		}
-		if end-first > 1 {
-			vec.Log(total, total)
-			vec.Add(p, p, total)
-		}
-		first = end
+		vec.Log(more, more)
+		vec.Add(p, p, more)
 	}
 }
 
-// join sets p to what comes by the moves m and m+1, the only ones to a state: all but the larger one need an exponential.
-func (k *Forward) join(p []float64, before, emission, in Matrix, moves, m int) {
-	c, one, other := before.Row(k.States), int(k.From[m]), int(k.From[m+1])
-	from, e, move := before.Row(one), emission.Row(one), in.Row(moves+m)
-	from2, e2, move2 := before.Row(other), emission.Row(other), in.Row(moves+m+1)
-	var room [part]float64
-	for lo := 0; lo < len(p); lo += part {
-		hi := min(lo+part, len(p))
-		p, x, c := p[lo:hi], room[:hi-lo], c[lo:hi]
-		from, e, move, from2, e2, move2 := from[lo:hi], e[lo:hi], move[lo:hi], from2[lo:hi], e2[lo:hi], move2[lo:hi]
-		for i := range x {
-			a, b := from[i]+e[i]-c[i]+move[i], from2[i]+e2[i]-c[i]+move2[i]
-			p[i], x[i] = larger(a, b), 0
-			if a != b { // which may both be −∞
-				x[i] = -math.Abs(a - b)
-			}
-		}
-		vec.Exp(x, x)
-		vec.Affine(x, x, 1, 1)
-		vec.Log(x, x)
-		vec.Add(p, p, x)
-	}
-}
-
-// part is how many columns are exponentiated at a time.
-const part = 64
-
-// larger is the larger one, and NaN if one is NaN.
-func larger(x, y float64) float64 {
-	if y > x || y != y {
-		return y
-	}
-	return x
+// come sets x to what comes by move m to a step.
+func (c *paths) come(x []float64, step, m int) {
+	vec.Add(x, c.after(step-1, int(c.From[m])), c.row(c.in, c.moves(step)+m))
 }
 
 // ForwardGrad is the derivative of Forward by all rows of its operand, for operands g, x
@@ -208,63 +187,58 @@ func (k ForwardGrad) Eval(out Matrix, in []Matrix) {
 	rows, work := k.Of.InRows(), k.Of.workRows()
 	chains := out.Rows / rows
 	for c := range chains {
-		k.Of.backward(out.Span(c*rows, rows), in[0].Row(c), in[1].Span(c*rows, rows), in[2].Span(chains+c*work, work))
+		x := paths{Forward: &k.Of, in: in[1].Span(c*rows, rows), work: in[2].Span(chains+c*work, work)}
+		for g := in[0].Row(c); len(g) > 0; g = g[x.n:] {
+			x.n = min(part, len(g))
+			x.backward(out.Span(c*rows, rows), g[:x.n])
+			x.first += x.n
+		}
 	}
 }
 
-// backward sets the gradient of one chain.
-func (k *Forward) backward(out Matrix, g []float64, in, work Matrix) {
-	clear(out.Data)
-	k.last(out, g, in, work)
-	var room [part]float64
-	for t := k.Steps - 2; t >= 0; t-- {
-		at, next, moves := k.at(work, t), k.at(work, t+1), k.moves(t+1)
-		c := at.Row(k.States)
-		for m, to := range k.To {
-			s := int(k.From[m])
-			p, e, move, target := at.Row(s), in.Row(k.emission(t)+s), in.Row(moves+m), next.Row(int(to))
-			there, here, moved := out.Row(k.emission(t+1)+int(to)), out.Row(k.emission(t)+s), out.Row(moves+m)
-			if (m == 0 || k.To[m-1] != to) && (m+1 == len(k.To) || k.To[m+1] != to) { // the only way there
+// backward sets the gradient.
+func (c *paths) backward(out Matrix, g []float64) {
+	for r := range out.Rows {
+		clear(c.row(out, r))
+	}
+	c.last(out, g)
+	x := c.x[:c.n]
+	for t := c.Steps - 1; t > 0; t-- {
+		for m, to := range c.To {
+			s := int(c.From[m])
+			there, here, moved := c.row(out, c.emission(t)+int(to)), c.row(out, c.emission(t-1)+s), c.row(out, c.moves(t)+m)
+			if (m == 0 || c.To[m-1] != to) && (m+1 == len(c.To) || c.To[m+1] != to) { // the only way there
 				vec.Add(here, here, there)
 				vec.Add(moved, moved, there)
 				continue
 			}
-			for lo := 0; lo < len(there); lo += part {
-				hi := min(lo+part, len(there))
-				x, p, e, c, move, target := room[:hi-lo], p[lo:hi], e[lo:hi], c[lo:hi], move[lo:hi], target[lo:hi]
-				for i := range x {
-					x[i] = p[i] + e[i] - c[i] + move[i] - target[i]
-				}
-				vec.Exp(x, x)
-				here, moved := here[lo:hi], moved[lo:hi]
-				for i, w := range there[lo:hi] {
-					if w != 0 {
-						w *= x[i]
-						here[i] += w
-						moved[i] += w
-					}
-				}
-			}
+			c.come(x, t, m)
+			vec.AddScaled(x, -1, c.before(t, int(to)))
+			vec.Exp(x, x)
+			vec.GatedMul(x, there, x, 1)
+			vec.Add(here, here, x)
+			vec.Add(moved, moved, x)
 		}
 	}
-	copy(out.Data, out.Span(k.emission(0), k.States).Data)
+	for s := range c.States {
+		copy(c.row(out, s), c.row(out, c.emission(0)+s))
+	}
 }
 
 // last sets the gradient by the emissions of the last step.
-func (k *Forward) last(out Matrix, g []float64, in, work Matrix) {
-	at, first := k.at(work, k.Steps-1), k.emission(k.Steps-1)
-	c, total := at.Row(k.States), out.Row(0) // which is set later
-	for s := range k.States {
-		p, e, to := at.Row(s), in.Row(first+s), out.Row(first+s)
+func (c *paths) last(out Matrix, g []float64) {
+	t, total := c.Steps-1, c.row(out, 0) // which is set later
+	for s := range c.States {
+		x, to := c.after(t, s), c.row(out, c.emission(t)+s)
 		for i, g := range g {
 			if g != 0 {
-				to[i] = math.Exp(p[i] + e[i] - c[i])
+				to[i] = math.Exp(x[i])
 				total[i] += to[i]
 			}
 		}
 	}
-	for s := range k.States {
-		to := out.Row(first + s)
+	for s := range c.States {
+		to := c.row(out, c.emission(t)+s)
 		for i, g := range g {
 			if g != 0 {
 				to[i] *= g / total[i]

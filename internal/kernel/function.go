@@ -243,7 +243,7 @@ var functions = [...]function{
 
 	Mul: {name: "mul", binary: func(a, b float64) float64 { return a * b }, loop: vec.Mul, diff: product},
 	Div: {
-		name: "div", binary: func(a, b float64) float64 { return a / b }, loop: divLoop,
+		name: "div", binary: func(a, b float64) float64 { return a / b }, loop: vec.Div,
 		slopes:     slopes{func(_, b, _ float64) float64 { return 1 / b }, func(_, b, y float64) float64 { return -y / b }},
 		slopeLoops: slopeLoops{divSlopesA, divSlopesB},
 	},
@@ -303,12 +303,6 @@ var functions = [...]function{
 	Least:         {name: "least", binary: math.Min, slopes: slopes{minSlopeA, minSlopeB}},
 }
 
-func divLoop(out, a, b []float64) {
-	for i, a := range a {
-		out[i] = a / b[i]
-	}
-}
-
 // The inverses are NaN outside a function's range.
 
 func logit(y float64) float64 { return math.Log(y) - math.Log1p(-y) }
@@ -361,14 +355,25 @@ func powSlopeB(a, b, y float64) float64 {
 }
 
 func divSlopesA(out, g, _, b, _ []float64) {
-	for i, b := range b[:len(out)] {
-		out[i] = gated(g[i], 1/b)
+	var room, one [part]float64
+	vec.Fill(one[:], 1)
+	for len(out) > 0 {
+		n := min(part, len(out))
+		x := room[:n]
+		vec.Div(x, one[:], b)
+		vec.GatedMul(out[:n], g, x, 1)
+		out, g, b = out[n:], g[n:], b[n:]
 	}
 }
 
 func divSlopesB(out, g, _, b, y []float64) {
-	for i, b := range b[:len(out)] {
-		out[i] = gated(g[i], -y[i]/b)
+	var room [part]float64
+	for len(out) > 0 {
+		n := min(part, len(out))
+		x := room[:n]
+		vec.Div(x, y, b)
+		vec.GatedMul(out[:n], g, x, -1)
+		out, g, b, y = out[n:], g[n:], b[n:], y[n:]
 	}
 }
 

@@ -148,3 +148,6 @@ func (c Coefs) Times(d Coefs) Coefs {
 	}
 	return out
 }
+
+// part is how many columns a kernel has room for at a time.
+const part = 64

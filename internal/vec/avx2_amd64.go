@@ -27,6 +27,12 @@ func addAVX2(dst, x, y *float64, n int)
 func mulAVX2(dst, x, y *float64, n int)
 
 //go:noescape
+func divAVX2(dst, x, y *float64, n int)
+
+//go:noescape
+func largerAVX2(dst, apart, x, y *float64, n int)
+
+//go:noescape
 func polesAVX2(w, inverse, x *float64, n int)
 
 //go:noescape

@@ -13,6 +13,8 @@ func affine2AVX2(_, _, _ *float64, _ int, _, _, _ float64)  { panic(none) }
 func andStepAVX2(_, _, _ *float64, _ int, _ float64)        { panic(none) }
 func addAVX2(_, _, _ *float64, _ int)                       { panic(none) }
 func mulAVX2(_, _, _ *float64, _ int)                       { panic(none) }
+func divAVX2(_, _, _ *float64, _ int)                       { panic(none) }
+func largerAVX2(_, _, _, _ *float64, _ int)                 { panic(none) }
 func polesAVX2(_, _, _ *float64, _ int)                     { panic(none) }
 func addMulAVX2(_, _, _ *float64, _ int)                    { panic(none) }
 func gatedMulAVX2(_, _, _ *float64, _ int, _ float64)       { panic(none) }

@@ -87,6 +87,36 @@ func Mul(dst, x, y []float64) {
 	}
 }
 
+// Div is dst = x/y.
+func Div(dst, x, y []float64) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	i := quads(len(dst))
+	if i > 0 {
+		divAVX2(&dst[0], &x[0], &y[0], i)
+	}
+	for ; i < len(dst); i++ {
+		dst[i] = x[i] / y[i]
+	}
+}
+
+// Larger is dst = max(x, y), NaN where one is, and apart = −|x − y|, 0 where they are the same, be it −∞.
+func Larger(dst, apart, x, y []float64) {
+	apart, x, y = apart[:len(dst)], x[:len(dst)], y[:len(dst)]
+	i := quads(len(dst))
+	if i > 0 {
+		largerAVX2(&dst[0], &apart[0], &x[0], &y[0], i)
+	}
+	for ; i < len(dst); i++ {
+		a, b, by := x[i], y[i], 0.0
+		if a != b {
+			by = -math.Abs(a - b)
+		}
+		if dst[i], apart[i] = b, by; a > b || a != a {
+			dst[i] = a
+		}
+	}
+}
+
 // Poles is the w > 0 with 1/w − w = x, and 1/w.
 func Poles(w, inverse, x []float64) {
 	inverse, x = inverse[:len(w)], x[:len(w)]

@@ -144,6 +144,53 @@ loop:
 	VZEROUPPER
 	RET
 
+// func divAVX2(dst, x, y *float64, n int)
+TEXT ·divAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), CX
+	XORQ AX, AX
+
+loop:
+	VMOVUPD (SI)(AX*8), Y0
+	VDIVPD  (DX)(AX*8), Y0, Y0
+	VMOVUPD Y0, (DI)(AX*8)
+	ADDQ    $4, AX
+	CMPQ    AX, CX
+	JLT     loop
+	VZEROUPPER
+	RET
+
+// func largerAVX2(dst, apart, x, y *float64, n int)
+TEXT ·largerAVX2(SB), NOSPLIT, $0-40
+	MOVQ     dst+0(FP), DI
+	MOVQ     apart+8(FP), BX
+	MOVQ     x+16(FP), SI
+	MOVQ     y+24(FP), DX
+	MOVQ     n+32(FP), CX
+	VPCMPEQD Y5, Y5, Y5
+	VPSLLQ   $63, Y5, Y5 // the sign
+	XORQ     AX, AX
+
+loop:
+	VMOVUPD   (SI)(AX*8), Y0
+	VMOVUPD   (DX)(AX*8), Y1
+	VMAXPD    Y1, Y0, Y2     // y where one is NaN
+	VCMPPD    $3, Y0, Y0, Y3 // x is NaN
+	VBLENDVPD Y3, Y0, Y2, Y2
+	VSUBPD    Y1, Y0, Y4
+	VORPD     Y5, Y4, Y4
+	VCMPPD    $0, Y1, Y0, Y3 // both are the same
+	VANDNPD   Y4, Y3, Y4
+	VMOVUPD   Y2, (DI)(AX*8)
+	VMOVUPD   Y4, (BX)(AX*8)
+	ADDQ      $4, AX
+	CMPQ      AX, CX
+	JLT       loop
+	VZEROUPPER
+	RET
+
 // func polesAVX2(w, inverse, x *float64, n int)
 TEXT ·polesAVX2(SB), NOSPLIT, $0-32
 	MOVQ         w+0(FP), DI
