@@ -83,17 +83,14 @@ func logAddExp(a, b float64) float64 {
 }
 
 func logAddLoop(out, a, b []float64) {
-	for i, v := range a[:len(out)] {
-		out[i] = -math.Abs(v - b[i])
-	}
-	vec.Exp(out, out)
-	vec.Log1p(out, out)
-	for i, v := range a[:len(out)] {
-		if v == b[i] {
-			out[i] = v + math.Ln2
-		} else {
-			out[i] += max(v, b[i])
-		}
+	var top [part]float64
+	for len(out) > 0 {
+		n := min(part, len(out))
+		vec.Larger(top[:n], out[:n], a, b)
+		vec.Exp(out[:n], out)
+		vec.Log1p(out[:n], out)
+		vec.Add(out[:n], out, top[:])
+		out, a, b = out[n:], a[n:], b[n:]
 	}
 }
 
