@@ -156,3 +156,26 @@ func TestLongRows(t *testing.T) {
 		require.InDelta(t, want, LogNormalCDF.Value(x), 1e-12*math.Abs(want), x)
 	}
 }
+
+// And those of two numbers, at all pairs of them.
+func TestLongRowsOfTwo(t *testing.T) {
+	xs := []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1e200, 1e200, 0, math.Copysign(0, -1), -40, -1.5, 1e-20, 0.7, 0.70000001, 3, 800}
+	var as, bs []float64
+	for _, a := range xs {
+		for _, b := range xs {
+			as, bs = append(as, a), append(bs, b)
+		}
+	}
+	for f := range Function(len(functions)) {
+		e := &functions[f]
+		if e.binary == nil || e.loop == nil {
+			continue
+		}
+		out := make([]float64, len(as))
+		e.loop(out, as, bs)
+		for i, y := range out {
+			want := e.binary(as[i], bs[i])
+			require.True(t, y == want || math.IsNaN(y) && math.IsNaN(want), "%v(%v, %v) = %v, not %v", e.name, as[i], bs[i], y, want)
+		}
+	}
+}
