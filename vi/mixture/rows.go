@@ -32,6 +32,22 @@ func newNormalRows(m *Mixture, n int) *normalRows {
 	}
 }
 
+// LogProbs stores log q at n points z, latents × n, in dst of length n.
+func (m *Mixture) LogProbs(dst, z []float64) {
+	if r := newNormalRows(m, len(dst)); r != nil {
+		r.evaluate(m, z)
+		copy(dst, r.log)
+		return
+	}
+	x := make([]float64, m.Dim())
+	for k := range dst {
+		for i := range x {
+			x[i] = z[i*len(dst)+k]
+		}
+		dst[k] = m.LogProb(x)
+	}
+}
+
 // eachNormal visits the normals that m and its parts are mixtures of, with the logs of their weights, and the numbers of the parts of m that they
 // are of. It reports whether there is nothing else.
 func (m *Mixture) eachNormal(visit func(q *family.Normal, logWeight float64, part int)) bool {

@@ -9,6 +9,8 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Free are settings with walls at which nothing is paid: what is left of them is that signs are a state.
@@ -165,6 +167,80 @@ func (c *Crossing) Gradient() error { return c.m.ex.Run() }
 
 // Relocated are draws after so many relocations each, at β = 1; forgetful ones leave out the volume of gaps.
 func Relocated(d *graph.Density, draws [][]float64, times int, forgetful bool) ([][]float64, error) {
+	u := make([]float64, d.Dim())
+	return moved(d, draws, func(r *sampler, m *mover, s *states, rng *rand.Rand) error {
+		for _, g := range r.relocations {
+			g.learn([]states{*s})
+			for range times {
+				copy(m.to.value.Z, s.z)
+				for c := range m.n {
+					z := m.to.value.Z[c:]
+					volume := g.valuesOf(u, z, m.n)
+					if m.energy[c] = m.res.move(g, z, m.n, rng); forgetful {
+						m.energy[c] -= volume - g.valuesOf(u, z, m.n)
+					}
+				}
+				if _, err := m.settle(s, rng); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// Relabelled are draws after so many jumps each to points of normals about the draws, in the coordinates of labels; forgetful ones leave out the volume.
+func Relabelled(d *graph.Density, draws [][]float64, times int, forgetful bool) ([][]float64, error) {
+	return moved(d, draws, func(r *sampler, m *mover, s *states, rng *rand.Rand) error {
+		g, y := r.relabels(), slices.Clone(s.z)
+		g.relabel(y, make([]float64, m.n))
+		about := aboutDraws{}
+		for i := range d.Dim() {
+			mean, sd := stat.MeanStdDev(y[i*m.n:][:m.n], nil)
+			about = append(about, distuv.Normal{Mu: mean, Sigma: 1.5 * sd})
+		}
+		var q Proposal = &relabelled{about, g}
+		if forgetful {
+			q = forgetting{&relabelled{about, g}}
+		}
+		for range times {
+			if _, err := m.jump(s, q, rng); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// aboutDraws are independent normals.
+type aboutDraws []distuv.Normal
+
+func (q aboutDraws) LogProbs(dst, z []float64) {
+	clear(dst)
+	for i, law := range q {
+		for k := range dst {
+			dst[k] += law.LogProb(z[i*len(dst)+k])
+		}
+	}
+}
+
+func (q aboutDraws) Rand(z []float64, rng *rand.Rand) {
+	for i, law := range q {
+		z[i] = law.Mu + law.Sigma*rng.NormFloat64()
+	}
+}
+
+// forgetting leaves out the volume.
+type forgetting struct{ *relabelled }
+
+func (f forgetting) LogProbs(dst, z []float64) {
+	y := slices.Clone(z)
+	f.g.relabel(y, make([]float64, len(dst)))
+	f.Proposal.LogProbs(dst, y)
+}
+
+// moved are draws that have been moved at β = 1.
+func moved(d *graph.Density, draws [][]float64, move func(r *sampler, m *mover, s *states, rng *rand.Rand) error) ([][]float64, error) {
 	r, err := newSampler(context.Background(), d, Settings{Islands: 2, Particles: 64, Moves: 2, Draws: draws})
 	if err != nil {
 		return nil, err
@@ -184,22 +260,8 @@ func Relocated(d *graph.Density, draws [][]float64, times int, forgetful bool) (
 	if err := m.evaluate(&s); err != nil {
 		return nil, err
 	}
-	rng, u := parallel.NewRand(1), make([]float64, d.Dim())
-	for _, g := range r.relocations {
-		g.learn([]states{s})
-		for range times {
-			copy(m.to.value.Z, s.z)
-			for c := range n {
-				z := m.to.value.Z[c:]
-				volume := g.valuesOf(u, z, n)
-				if m.energy[c] = m.res.move(g, z, n, rng); forgetful {
-					m.energy[c] -= volume - g.valuesOf(u, z, n)
-				}
-			}
-			if _, err := m.settle(&s, rng); err != nil {
-				return nil, err
-			}
-		}
+	if err := move(r, m, &s, parallel.NewRand(1)); err != nil {
+		return nil, err
 	}
 	after := make([][]float64, n)
 	for c := range after {

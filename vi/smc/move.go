@@ -240,16 +240,17 @@ func (m *mover) kick(time float64) {
 
 // jump proposes a point of q for each of s, and returns the mean probability of acceptance.
 func (m *mover) jump(s *states, q Proposal, rng *rand.Rand) (accepted float64, err error) {
-	n, z := m.n, make([]float64, len(m.start.mean))
-	for c := range n {
+	q.LogProbs(m.energy, s.z)
+	z := make([]float64, len(m.start.mean))
+	for c := range m.n {
 		m.put(z, s.z, c)
-		m.energy[c] = q.LogProb(z)
 		q.Rand(z, rng)
-		m.energy[c] -= q.LogProb(z)
 		for i, x := range z {
-			m.to.value.Z[i*n+c] = x
+			m.to.value.Z[i*m.n+c] = x
 		}
 	}
+	q.LogProbs(m.tmp, m.to.value.Z)
+	vec.AddScaled(m.energy, -1, m.tmp)
 	return m.settle(s, rng)
 }
 

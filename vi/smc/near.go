@@ -52,7 +52,7 @@ func (r *sampler) findNear() (err error) {
 	r.near.q, err = r.s.Near(append(draws, r.near.wide...))
 	if q := r.near.q; err == nil && q != nil && r.relocates() { // modes of little weight are in as many places as there are orders
 		var rest Proposal
-		if rest, err = r.s.Near(r.missed(q)); rest != nil {
+		if rest, err = r.nearMissed(r.missed(q)); rest != nil {
 			r.near.q = &partly{q, rest}
 		}
 	}
@@ -114,8 +114,19 @@ func (r *sampler) missed(q Proposal) (list [][]float64) {
 	for k := 0; k < len(draws); k += max(1, len(draws)/mostLooked) {
 		if !seen[logR[k]] {
 			seen[logR[k]] = true
-			which, less = append(which, k), append(less, q.LogProb(draws[k])-logR[k])
+			which = append(which, k)
 		}
+	}
+	at := make([]float64, r.d.Dim()*len(which))
+	for c, k := range which {
+		for i, x := range draws[k] {
+			at[i*len(which)+c] = x
+		}
+	}
+	less = make([]float64, len(which))
+	q.LogProbs(less, at)
+	for c, k := range which {
+		less[c] -= logR[k]
 	}
 	order := make([]int, len(less))
 	floats.Argsort(less, order)
@@ -125,12 +136,54 @@ func (r *sampler) missed(q Proposal) (list [][]float64) {
 	return list
 }
 
+// nearMissed is a distribution near draws that q has missed, in the coordinates of a relabelled one if there are such.
+func (r *sampler) nearMissed(draws [][]float64) (Proposal, error) {
+	g := r.relabels()
+	if g == nil {
+		return r.s.Near(draws)
+	}
+	n := len(draws)
+	z, moved := newStates(r.d.Dim(), n), make([][]float64, n)
+	for c, x := range draws {
+		for i, v := range x {
+			z.z[i*n+c] = v
+		}
+	}
+	g.relabel(z.z, make([]float64, n))
+	for c := range moved {
+		for i := range r.d.Dim() {
+			moved[c] = append(moved[c], z.z[i*n+c])
+		}
+	}
+	q, err := r.s.Near(moved)
+	if q == nil {
+		return nil, err
+	}
+	return &relabelled{q, g}, nil
+}
+
+// relabels is a relocation of values by which they can be labelled, or nil.
+func (r *sampler) relabels() *relocation {
+	for _, g := range r.relocations {
+		if g.labels() != nil {
+			return g
+		}
+	}
+	return nil
+}
+
 // partly is q, but for a part that is near what q has missed.
 type partly struct{ q, rest Proposal }
 
-func (p *partly) LogProb(z []float64) float64 {
-	a, b := math.Log(1-missedShare)+p.q.LogProb(z), math.Log(missedShare)+p.rest.LogProb(z)
-	return max(a, b) + math.Log1p(math.Exp(-math.Abs(a-b)))
+func (p *partly) LogProbs(dst, z []float64) {
+	rest := make([]float64, len(dst))
+	p.q.LogProbs(dst, z)
+	p.rest.LogProbs(rest, z)
+	for k, b := range rest {
+		a := math.Log(1-missedShare) + dst[k]
+		b += math.Log(missedShare)
+		dst[k] = max(a, b) + math.Log1p(math.Exp(-math.Abs(a-b)))
+	}
 }
 
 func (p *partly) Rand(z []float64, rng *rand.Rand) {

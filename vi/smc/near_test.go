@@ -18,11 +18,13 @@ type wide struct{ free bool }
 
 var wideLaw = distuv.Normal{Sigma: 4}
 
-func (w wide) LogProb(z []float64) float64 {
-	if w.free {
-		return 0
+func (w wide) LogProbs(dst, z []float64) {
+	clear(dst)
+	for k := range dst {
+		if !w.free {
+			dst[k] = wideLaw.LogProb(z[k])
+		}
 	}
-	return wideLaw.LogProb(z[0])
 }
 
 func (wide) Rand(z []float64, rng *rand.Rand) { z[0] = wideLaw.Sigma * rng.NormFloat64() }

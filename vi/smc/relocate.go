@@ -174,6 +174,18 @@ func (g *relocation) sharesOf(theta, z []float64, n int) {
 	theta[len(g.shares)] = left
 }
 
+// putShares makes the shares theta, in the given order, those of the column with which z begins.
+func (g *relocation) putShares(z []float64, n int, theta []float64, order []int) {
+	left := 0.0
+	for i := len(order) - 1; i >= 0; i-- {
+		share := theta[order[i]]
+		if i < len(g.shares) {
+			z[g.shares[i]*n] = math.Log(share / left)
+		}
+		left += share
+	}
+}
+
 func logit(p float64) float64 { return math.Log(p / (1 - p)) }
 
 // rand draws a place; there is none beside NaN.
@@ -356,13 +368,6 @@ func (r *relocated) shares(g *relocation, z []float64, n int, rng *rand.Rand) fl
 		}
 		r.theta[j] = 1 / (1 + math.Exp(-y))
 	}
-	left := 0.0
-	for i := len(r.order) - 1; i >= 0; i-- {
-		share := r.theta[r.order[i]]
-		if i < len(g.shares) {
-			z[g.shares[i]*n] = math.Log(share / left)
-		}
-		left += share
-	}
+	g.putShares(z, n, r.theta, r.order)
 	return back
 }

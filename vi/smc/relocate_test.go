@@ -14,7 +14,8 @@ import (
 	"github.com/facetvi/facet/vi/smc"
 )
 
-// Relocations leave draws from the prior draws from it, though what belongs to values has a prior of its own for each; those that forget the volume do not.
+// Relocations leave draws from the prior draws from it, though what belongs to values has a prior of its own for each; those that forget the volume do not. Nor do
+// jumps in the coordinates of labels change them.
 func TestRelocate(t *testing.T) {
 	for name, build := range map[string]func(m *graph.Model){
 		"components": func(m *graph.Model) {
@@ -39,40 +40,48 @@ func TestRelocate(t *testing.T) {
 			for k := range draws {
 				draws[k] = d.PriorDraw(nil, rng)
 			}
-			worst := func(forgetful bool) (worst float64) {
-				after, err := smc.Relocated(d, draws, 40, forgetful)
-				require.NoError(t, err)
-				changes := map[[2]int]*mc.Moments{}
-				moved := 0
-				for k, z := range after {
-					if z[0] != draws[k][0] {
-						moved++
-					}
-					for i := range z {
-						for j := range i + 2 { // a latent, and the products of two
-							change := z[i] - draws[k][i]
-							if j <= i {
-								change = math.Tanh(z[i])*math.Tanh(z[j]) - math.Tanh(draws[k][i])*math.Tanh(draws[k][j])
-							}
-							if changes[[2]int{i, j}] == nil {
-								changes[[2]int{i, j}] = &mc.Moments{}
-							}
-							changes[[2]int{i, j}].Add(change)
-						}
-					}
-				}
-				require.Greater(t, moved, len(draws)/2)
-				for _, c := range changes {
-					worst = max(worst, math.Abs(c.Mean)/c.SE())
-				}
-				return worst
+			stay(t, draws, func(forgetful bool) ([][]float64, error) { return smc.Relocated(d, draws, 40, forgetful) })
+			if name == "components" {
+				stay(t, draws, func(forgetful bool) ([][]float64, error) { return smc.Relabelled(d, draws, 20, forgetful) })
 			}
-			z := worst(false)
-			t.Logf("at most %.1f standard errors", z)
-			require.Less(t, z, 4.5)
-			require.Greater(t, worst(true), 10.)
 		})
 	}
+}
+
+// stay tests that draws are of the same distribution after moves, and are not after forgetful ones.
+func stay(t *testing.T, draws [][]float64, moved func(forgetful bool) ([][]float64, error)) {
+	worst := func(forgetful bool) (worst float64) {
+		after, err := moved(forgetful)
+		require.NoError(t, err)
+		changes := map[[2]int]*mc.Moments{}
+		moved := 0
+		for k, z := range after {
+			if z[0] != draws[k][0] {
+				moved++
+			}
+			for i := range z {
+				for j := range i + 2 { // a latent, and the products of two
+					change := z[i] - draws[k][i]
+					if j <= i {
+						change = math.Tanh(z[i])*math.Tanh(z[j]) - math.Tanh(draws[k][i])*math.Tanh(draws[k][j])
+					}
+					if changes[[2]int{i, j}] == nil {
+						changes[[2]int{i, j}] = &mc.Moments{}
+					}
+					changes[[2]int{i, j}].Add(change)
+				}
+			}
+		}
+		require.Greater(t, moved, len(draws)/2)
+		for _, c := range changes {
+			worst = max(worst, math.Abs(c.Mean)/c.SE())
+		}
+		return worst
+	}
+	z := worst(false)
+	t.Logf("at most %.1f standard errors", z)
+	require.Less(t, z, 4.5)
+	require.Greater(t, worst(true), 10.)
 }
 
 // A component of a mixture that explains nothing goes from one end to the other, so that the least mean is often far below all data.

@@ -37,7 +37,7 @@ type Settings struct {
 
 // A Proposal is a distribution of some latents. It is used by several goroutines.
 type Proposal interface {
-	LogProb(z []float64) float64
+	LogProbs(dst, z []float64)        // stores the log density, but for a constant, at n points z, latents × n, in dst of length n
 	Rand(z []float64, rng *rand.Rand) // leaves the other latents as they are
 }
 

@@ -61,7 +61,7 @@ func ratios(ctx context.Context, d *graph.Density, x *graph.Executor, q family.Q
 }
 
 // defensive is q and a part of the same that is wider.
-func defensive(q family.Q) family.Q {
+func defensive(q family.Q) *mixture.Mixture {
 	logs, parts := []float64{math.Log(1 - 1./mixture.WideShare), math.Log(1. / mixture.WideShare)}, []family.Q{q, mixture.Widened(q, mixture.WideScale(q.Dim()))}
 	return mixture.New(logs, parts)
 }

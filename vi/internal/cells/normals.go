@@ -22,7 +22,8 @@ const (
 	mixtureGain  = 1e-3 // nats that a step has to bring
 	partGain     = 0.02 // and twice as many parts, for draws that were left out
 	mixtureMost  = 16   // parts
-	mixtureEach  = 10   // points to a number that is fitted
+	mixtureEach  = 10   // points to a number that is fitted,
+	proposedEach = 2    // or of what is only proposed from
 	ridge        = 1e-6 // of the variance
 	seedWidth    = 1e-3 // of the standard deviation
 	atOnce       = 128  // points
@@ -244,27 +245,35 @@ func toShares(logs, weight []float64) (score float64) {
 	return score
 }
 
-// fitNormals is the mixture of normals near the points, of at least so many parts and of as
-// many as points that were left out are in favour of; nil if a covariance matrix is singular.
-func fitNormals(ctx context.Context, c cloud, least int, rng *rand.Rand) (best normals) {
+// A choice is of how many parts a mixture may have: as many as points that were left out are in favour of.
+type choice struct {
+	least int
+	each  float64 // points to a number that is fitted, at least
+	all   bool    // more are tried also where twice as many are no better
+}
+
+// fitNormals is the mixture of normals near the points; nil if a covariance matrix is singular.
+func fitNormals(ctx context.Context, c cloud, of choice, rng *rand.Rand) (best normals) {
 	if floats.Sum(c.weight) < float64(4*len(c.scale)) || !(floats.Min(c.scale) > 0) {
 		return nil
 	}
 	halves := c.split()
-	most, each := math.Inf(-1), float64(mixtureEach*(monomials(len(c.scale))-1))
-	for k := least; k <= mixtureMost && (k == 1 || floats.Sum(c.weight) > each*float64(k)); k *= 2 {
+	most := math.Inf(-1)
+	each := of.each * float64(monomials(len(c.scale))-1)
+	for k := of.least; k <= mixtureMost && (k == 1 || floats.Sum(c.weight) > each*float64(k)); k *= 2 {
 		m := halves[0].maximise(ctx, halves[0].seeds(k, rng))
 		if m == nil {
 			continue
 		}
 		score := m.expect(halves[1], nil)
-		if !(score > most+partGain) {
+		if score > most+partGain {
+			best, most = m, score
+		} else if !of.all {
 			break
 		}
-		best, most = m, score
 	}
 	if best == nil {
-		best = c.seeds(least, rng)
+		best = c.seeds(of.least, rng)
 	}
 	return c.maximise(ctx, best)
 }

@@ -6,13 +6,13 @@ import (
 
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
-	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/internal/sumout"
+	"github.com/facetvi/facet/vi/mixture"
 )
 
 // A Proposal is a distribution near draws of a posterior, of the latents but for switches that are summed out.
 type Proposal struct {
-	q       family.Q
+	q       *mixture.Mixture
 	latents []int
 }
 
@@ -33,8 +33,18 @@ func NewProposal(ctx context.Context, dim int, draws [][]float64, switches []der
 	return p
 }
 
-// LogProb is the log density at z.
-func (p *Proposal) LogProb(z []float64) float64 { return p.q.LogProb(pick(z, p.latents)) }
+// LogProbs stores the log density at n points z, latents × n, in dst of length n.
+func (p *Proposal) LogProbs(dst, z []float64) {
+	n := len(dst)
+	if len(p.latents)*n < len(z) {
+		rows := make([]float64, 0, len(p.latents)*n)
+		for _, i := range p.latents {
+			rows = append(rows, z[i*n:][:n]...)
+		}
+		z = rows
+	}
+	p.q.LogProbs(dst, z)
+}
 
 // Rand draws the latents of z but for the switches.
 func (p *Proposal) Rand(z []float64, rng *rand.Rand) {

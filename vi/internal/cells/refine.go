@@ -40,7 +40,7 @@ func refine(ctx context.Context, d *graph.Density, x *graph.Executor, s shape, q
 		next = append(next, q)
 	}
 	fit := func() {
-		if m := fitNormals(ctx, known, size, rng); m != nil {
+		if m := fitNormals(ctx, known, choice{least: size, each: mixtureEach}, rng); m != nil {
 			size = len(m)
 			if q := s.of(m); q != nil {
 				next = append(next, q)
@@ -103,7 +103,7 @@ func OfDraws(ctx context.Context, d *graph.Density, draws [][]float64, seed uint
 func mixtureOf(ctx context.Context, points [][]float64, rng *rand.Rand) family.Q {
 	var known cloud
 	known.add(points, make([]float64, len(points)), 0)
-	m := fitNormals(ctx, known, 1, rng)
+	m := fitNormals(ctx, known, choice{1, proposedEach, true}, rng)
 	if m == nil {
 		return nil
 	}

@@ -79,7 +79,7 @@ func TestFitNormalsWeighted(t *testing.T) {
 	}
 	var c cloud
 	c.add(x, logs, 0)
-	m := fitNormals(context.Background(), c, 1, rng)
+	m := fitNormals(context.Background(), c, choice{least: 1, each: mixtureEach}, rng)
 	require.Len(t, m, 2)
 	for _, p := range m {
 		want := 0.25
@@ -92,9 +92,9 @@ func TestFitNormalsWeighted(t *testing.T) {
 	logs[0] = 20
 	var heavy, tempered cloud
 	heavy.add(x, logs, 0)
-	require.Nil(t, fitNormals(context.Background(), heavy, 1, rng))
+	require.Nil(t, fitNormals(context.Background(), heavy, choice{least: 1, each: mixtureEach}, rng))
 	tempered.add(x, logs, 500)
-	require.NotNil(t, fitNormals(context.Background(), tempered, 1, rng))
+	require.NotNil(t, fitNormals(context.Background(), tempered, choice{least: 1, each: mixtureEach}, rng))
 }
 
 // What is summed by monomials is the mean log density of the normals, and the moments of the points by the parts' shares, far
