@@ -16,7 +16,7 @@
 // of the residuals that priors leave of latents, as package scout makes them. Where many more moves are needed at β = 1, the covariance is learned again
 // from these, and trajectories are lengthened as long as that gives more effective draws of a gradient. At β = 1 points may be proposed from a distribution that is fitted
 // to the draws, too, which go from mode to mode. Values in ascending order, as of the components of a mixture, are taken out and put in
-// elsewhere, with all that belongs to them. Where log r jumps, at a guard,
+// elsewhere, with all that belongs to them; and what the distribution misses most is proposed in coordinates in which they have labels. Where log r jumps, at a guard,
 // trajectories reflect and refract:
 //
 //	   ΔU > p²/2          ΔU < p²/2
@@ -33,8 +33,8 @@ package smc
 
 // The files of this package read in one direction; none uses a later one:
 //
-//	normal, states, chains, result, diagnose  q0, points, those of all moves, and what is told of them
-//	flight, bends, surfaces, path, walls      a point's way through the walls
-//	settings, relocate, move, residual        the moves of a block of points
-//	sampler, temper, require, near, finish    those of all islands: on the way to β = 1, and there
-//	smc                                       a run
+//	normal, states, chains, result, diagnose    q0, points, those of all moves, and what is told of them
+//	flight, bends, surfaces, path, walls        a point's way through the walls
+//	settings, relocate, relabel, move, residual the moves of a block of points
+//	sampler, temper, require, near, finish      those of all islands: on the way to β = 1, and there
+//	smc                                         a run
