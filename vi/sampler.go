@@ -111,7 +111,7 @@ func (w *marginal) near(ctx context.Context, seed uint64) func(draws [][]float64
 
 // What is the sampler's at once.
 const (
-	leastSampled = 8   // latents: of fewer, cells give a better evidence
+	leastSampled = 7   // latents: of fewer, cells give a better evidence
 	mostUnlike   = 0.3 // nats between the posterior and the normal at its mode
 )
 
