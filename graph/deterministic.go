@@ -128,7 +128,10 @@ func (d *Density) Components() (names []string) {
 func (d *Density) ComponentsAt(z []float64) (values []float64) {
 	ev := d.evaluate(z)
 	defer ev.Release()
-	for _, x := range d.m.components() {
+	for _, x := range d.m.derived {
+		if !x.component {
+			continue
+		}
 		v := math.NaN()
 		if ev.holds(x.where) {
 			v = ev.expr(x.x)

@@ -61,7 +61,7 @@ func (p *Posterior) component(name string) (*weighted.Sample, []float64, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	return s, verdict.Components(s)[i], nil
+	return s, s.Components()[i], nil
 }
 
 // Masses are the values of a discrete latent, ascending, and their posterior

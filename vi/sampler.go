@@ -167,6 +167,7 @@ type marginal struct {
 	summed, sampled *graph.Density // in the coordinates of the density, and in the sampler's
 	switches        []derive.SwitchLatent
 	centring        *graph.Centring // nil where coordinates are the same
+	from, to        [][]float64     // the sampler's draws so far, and what they are in the coordinates of the density
 }
 
 // withoutSwitches is d with switches summed out, and makes run draw them given the others, and begin with draws.
@@ -244,15 +245,33 @@ func (w *marginal) shifted(draws [][]float64, sign float64) ([][]float64, error)
 // fromSampler is the result in the coordinates of the density.
 func (w *marginal) fromSampler(r smc.Result) smc.Result {
 	if w.centring != nil {
-		r.Z, _ = w.shifted(r.Z, -1) // which has gone well before
+		if !begins(r.Z, w.from) {
+			w.from, w.to = nil, nil
+		}
+		more, _ := w.shifted(r.Z[len(w.from):], -1) // which has gone well before
+		w.from, w.to = r.Z, append(w.to, more...)
+		r.Z = w.to
 	}
 	return r
+}
+
+// begins reports whether draws begin with the first ones, which are the same slices then.
+func begins(draws, first [][]float64) bool {
+	n := len(first)
+	return n == 0 || n <= len(draws) && &draws[0][0] == &first[0][0] && &draws[n-1][0] == &first[n-1][0]
 }
 
 // take makes p the posterior of the sampler's draws.
 func (p *Posterior) take(r smc.Result) {
 	f := p.findings
-	s := ofRun(p.Density, nil, r)
+	var before *weighted.Sample
+	if f.run != nil && begins(r.Z, f.run.Z) {
+		if before = f.sample; len(r.Z) == len(f.run.Z) {
+			before.LogEvidence, f.LogEvidence, f.Cells[0].LogEvidence, f.run = r.LogEvidence, r.LogEvidence, r.LogEvidence, &r
+			return
+		}
+	}
+	s := ofRun(p.Density, nil, r, before)
 	q := s.Proposal()
 	p.Q, f.q = q, q
 	f.Cells, f.proposal = nil, proposal{q, []int{0}, Estimate{Value: math.NaN(), SE: math.NaN()}}

@@ -73,7 +73,7 @@ func (s *savedRun) restore(p *Posterior, evidence Estimate) error {
 	}
 	r.Diagnose(p.Density.Arrangement())
 	p.findings.run = &r
-	p.findings.sample = ofRun(p.Density, p.Q, r)
+	p.findings.sample = ofRun(p.Density, p.Q, r, nil)
 	return nil
 }
 

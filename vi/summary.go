@@ -126,7 +126,7 @@ func (p *Posterior) summaryNumbers(s *Summary) {
 		l.Q5, l.Q50, l.Q95 = q[0], q[1], q[2]
 		s.Latents = append(s.Latents, l)
 	}
-	components := verdict.Components(sample)
+	components := sample.Components()
 	s.Vectors = p.vectors(sample, components)
 	s.Correlations = p.correlations(sample, components)
 	s.Guards = guardsOf(events.Of(sample), p.Density, math.MaxInt)

@@ -146,14 +146,8 @@ type draws struct{ prior, components [][]float64 }
 func newDraws(fit *vi.Posterior) draws {
 	d := fit.Density
 	made := draws{priors(d), make([][]float64, len(d.Components()))}
-	s, err := fit.Sample()
-	if err != nil || len(made.components) == 0 {
-		return made // who asks for the sample sees the error
-	}
-	for k := range s.Len() {
-		for c, x := range d.ComponentsAt(s.Point(k)) {
-			made.components[c] = append(made.components[c], x)
-		}
+	if s, err := fit.Sample(); err == nil { // who asks for the sample sees the error
+		made.components = s.Components()
 	}
 	return made
 }

@@ -13,12 +13,12 @@ type Moments struct{ Mean, SD mc.Estimate }
 
 // Numbers are those of a summary, by weighted draws, and how well they are known.
 type Numbers struct {
-	Sample     *weighted.Sample
-	Moments    []Moments   // of the latents
-	components [][]float64 // of vectors, at the draws
-	guards     []Guard
-	final      bool // no more draws will be taken
-	known      []known
+	Sample  *weighted.Sample
+	Moments []Moments // of the latents
+	guards  []Guard
+	final   bool            // no more draws will be taken
+	middle  [][]mc.Estimate // quantiles of latents, where they are known
+	known   []known         // when it has been asked for
 }
 
 // A Guard is the standard error of the probability of a guard.
@@ -29,9 +29,7 @@ type Guard struct {
 
 // NumbersOf are the numbers by draws that give the moments of the latents, and the probabilities of guards.
 func NumbersOf(s *weighted.Sample, moments []Moments, guards []Guard) *Numbers {
-	n := &Numbers{Sample: s, Moments: moments, components: Components(s), guards: guards}
-	n.known = n.list()
-	return n
+	return &Numbers{Sample: s, Moments: moments, guards: guards}
 }
 
 // A known is a number of the summary with its standard error, divided by the accepted one and by the wanted one.
@@ -65,7 +63,14 @@ const ofChains = 4. / 3
 const leastSD = 0.15
 
 // list lists the numbers with their standard errors.
-func (n *Numbers) list() (list []known) {
+func (n *Numbers) list() []known {
+	if n.known == nil {
+		n.known = n.listed()
+	}
+	return n.known
+}
+
+func (n *Numbers) listed() (list []known) {
 	s := n.Sample
 	add := func(what string, se, accepted, wanted float64) {
 		if s.Correlated() {
@@ -73,10 +78,12 @@ func (n *Numbers) list() (list []known) {
 		}
 		list = append(list, known{what, se / accepted, se / wanted})
 	}
-	moments := func(name string, m Moments, quantiles func(...float64) []mc.Estimate) {
+	moments := func(name string, m Moments, q []mc.Estimate, quantiles func(...float64) []mc.Estimate) {
 		spread := m.SD.Value
 		if math.IsInf(m.SD.SE, 1) { // for which the median is
-			q := quantiles(middle...)
+			if q == nil {
+				q = quantiles(middle...)
+			}
 			spread = (q[2].Value - q[0].Value) / 2
 			add("the median of "+name, q[1].SE/spread, accepted.mean, wanted.mean)
 		} else if spread > 0 {
@@ -101,15 +108,21 @@ func (n *Numbers) list() (list []known) {
 			}
 			continue
 		}
-		moments(name, m, func(probs ...float64) []mc.Estimate { return s.Quantiles(i, probs...) })
+		var q []mc.Estimate
+		if n.middle != nil {
+			q = n.middle[i]
+		}
+		moments(name, m, q, func(probs ...float64) []mc.Estimate { return s.Quantiles(i, probs...) })
 	}
 	names := d.Components()
-	for i, x := range n.components {
+	for i, x := range s.Components() {
 		var m Moments
+		var q []mc.Estimate
+		quantiles := func(probs ...float64) []mc.Estimate { return s.QuantilesOf(x, probs...) }
 		if m.Mean, m.SD = s.MomentsOf(x); n.final {
-			heavyTailed(s, x, &m)
+			_, q = heavyTailed(s, x, &m, quantiles)
 		}
-		moments(names[i], m, func(probs ...float64) []mc.Estimate { return s.QuantilesOf(x, probs...) })
+		moments(names[i], m, q, quantiles)
 	}
 	for _, g := range n.guards {
 		add("the probability of "+g.What, g.SE, accepted.prob, wanted.prob)
@@ -130,7 +143,7 @@ func (n *Numbers) Unknown() (latents []int) {
 // Times is by how many times draws have to be more for numbers that can be accepted.
 func (n *Numbers) Times() float64 {
 	worst := 0.0
-	for _, x := range n.known {
+	for _, x := range n.list() {
 		worst = max(worst, x.accepted)
 	}
 	return worst * worst
@@ -151,7 +164,7 @@ const spare = 1.3
 // no more than what can be accepted needs if that is enough.
 func (n *Numbers) Needed(first int, most float64, enough bool) int {
 	accept, want := 0.0, 0.0
-	for _, x := range n.known {
+	for _, x := range n.list() {
 		accept, want = max(accept, x.accepted), max(want, x.wanted)
 	}
 	now := float64(n.Sample.Len())

@@ -3,6 +3,7 @@ package verdict
 import (
 	"math"
 
+	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/weighted"
 )
 
@@ -16,22 +17,27 @@ const (
 // Tails asks of all moments whether heavy tails keep them from being known; no more draws will be taken.
 func (n *Numbers) Tails() {
 	d, found := n.Sample.Density(), false
+	n.middle = make([][]mc.Estimate, len(n.Moments))
 	for i := range n.Moments {
 		if values, _ := d.Values(i); i >= d.Params() && values == nil {
-			found = heavyTailed(n.Sample, n.Sample.Latent(i), &n.Moments[i]) || found
+			var heavy bool
+			heavy, n.middle[i] = heavyTailed(n.Sample, n.Sample.Latent(i), &n.Moments[i], func(p ...float64) []mc.Estimate { return n.Sample.Quantiles(i, p...) })
+			found = found || heavy
 		}
 	}
-	if n.final = true; found || len(n.components) > 0 {
-		n.known = n.list()
+	if n.final = true; found || len(d.Components()) > 0 {
+		n.known = nil
 	}
+	n.list()
 }
 
 // heavyTailed reports whether the standard deviation of a number with the values x at the draws is not known well enough, with tails so heavy that
-// more draws would not help, or may be infinite. Its standard error becomes infinite, and so does that of a mean that is not known either.
-func heavyTailed(s *weighted.Sample, x []float64, m *Moments) bool {
-	heavy, times, chains := heavyTails, 1.0, s.Correlated()
+// more draws would not help, or may be infinite. Its standard error becomes infinite, and so does that of a mean that is not known either. There are the
+// quantiles of the middle, too, if it asked for them.
+func heavyTailed(s *weighted.Sample, x []float64, m *Moments, quantiles func(probs ...float64) []mc.Estimate) (heavy bool, q []mc.Estimate) {
+	most, times, chains := heavyTails, 1.0, s.Correlated()
 	if chains {
-		heavy, times = noLimit, ofChains
+		most, times = noLimit, ofChains
 	}
 	known := m.Mean.SE <= times*accepted.mean*m.SD.Value && m.SD.SE <= times*accepted.sd*m.SD.Value
 	top := 0.0
@@ -41,7 +47,7 @@ func heavyTailed(s *weighted.Sample, x []float64, m *Moments) bool {
 		}
 	}
 	if known && !(top > largePart*m.SD.Value*m.SD.Value) {
-		return false
+		return false, nil
 	}
 	off, square := make([]float64, s.Len()), make([]float64, s.Len())
 	for k, v := range x {
@@ -50,16 +56,16 @@ func heavyTailed(s *weighted.Sample, x []float64, m *Moments) bool {
 			square[k] = off[k] * off[k]
 		}
 	}
-	if tail := s.TailK(square); known && tail < noLimit || !known && tail < heavy && !(chains && s.ChainK(square) > heavyTails) {
-		return false
+	if tail := s.TailK(square); known && tail < noLimit || !known && tail < most && !(chains && s.ChainK(square) > heavyTails) {
+		return false, nil
 	}
 	m.SD.SE = math.Inf(1)
-	if !(s.TailK(off) < heavy) {
+	if !(s.TailK(off) < most) {
 		m.Mean.SE = math.Inf(1)
-	} else if q := s.QuantilesOf(x, middle...); !(m.Mean.SE <= times*accepted.mean*(q[2].Value-q[0].Value)/2) {
+	} else if q = quantiles(middle...); !(m.Mean.SE <= times*accepted.mean*(q[2].Value-q[0].Value)/2) {
 		m.Mean.SE = math.Inf(1)
 	}
-	return true
+	return true, q
 }
 
 // middle are the probabilities of the median, and of what is a standard deviation off it in a normal.
@@ -68,24 +74,6 @@ var middle = []float64{0.16, 0.5, 0.84}
 // MomentsOf are those of a number with the values x at the draws.
 func MomentsOf(s *weighted.Sample, x []float64) (m Moments) {
 	m.Mean, m.SD = s.MomentsOf(x)
-	heavyTailed(s, x, &m)
+	heavyTailed(s, x, &m, func(p ...float64) []mc.Estimate { return s.QuantilesOf(x, p...) })
 	return m
-}
-
-// Components are the values of the components of vectors, draw by draw.
-func Components(of *weighted.Sample) [][]float64 {
-	d := of.Density()
-	values := make([][]float64, len(d.Components()))
-	if len(values) == 0 {
-		return nil
-	}
-	for i := range values {
-		values[i] = make([]float64, of.Len())
-	}
-	for k := range of.Len() {
-		for i, x := range d.ComponentsAt(of.Point(k)) {
-			values[i][k] = x
-		}
-	}
-	return values
 }

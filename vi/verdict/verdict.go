@@ -235,7 +235,7 @@ func (j *judgement) search() {
 // errors asks how well the numbers of the summary are known, and gives the worst one as a reason.
 func (j *judgement) errors() {
 	worst := known{accepted: 1}
-	for _, x := range j.n.known {
+	for _, x := range j.n.list() {
 		if x.accepted > worst.accepted || math.IsNaN(x.accepted) {
 			worst = x
 		}

@@ -45,7 +45,7 @@ func TestNumbersOfVectors(t *testing.T) {
 		moments[i].Mean, moments[i].SD = s.Moments(i)
 	}
 	var judged []string
-	for _, x := range NumbersOf(s, moments, []Guard{{What: "a > b", SE: 0.1}}).known {
+	for _, x := range NumbersOf(s, moments, []Guard{{What: "a > b", SE: 0.1}}).list() {
 		judged = append(judged, x.what)
 	}
 	require.Equal(t, []string{

@@ -22,6 +22,8 @@ type Chains struct {
 	// Effective is how many independent draws would have the error of the mean that is known the least.
 	Effective   float64
 	LogEvidence mc.Estimate
+	// Before, if not nil, is a sample of the first of the draws: what is known of these is not computed again.
+	Before *Sample
 }
 
 // OfChains is the sample that chains are. q is a distribution near the posterior, of which nothing else is known; if it is nil, a normal with the
@@ -32,6 +34,7 @@ func OfChains(d *graph.Density, q family.Q, c Chains) *Sample {
 	s := &Sample{
 		density: d, q: q, chains: c.N, groups: c.Groups, Z: make([]float64, n*dim), Weights: make([]float64, n), columns: make([][]float64, dim),
 		K: math.Inf(-1), ESS: c.Effective, LogEvidence: c.LogEvidence, strata: whole(n),
+		vectors: &vectors{before: c.Before},
 	}
 	k := 0
 	for ; k+8 <= n; k += 8 { // side by side in fast memory

@@ -29,7 +29,7 @@ func Draw(ctx context.Context, d *graph.Density, q family.Q, n int, seed uint64)
 	if err := memory.Check(fmt.Sprintf("%d draws", n), float64(n)*(50+16*float64(d.Dim()))); err != nil {
 		return nil, fmt.Errorf("weighted: %w", err)
 	}
-	s := &Sample{density: d, q: q, Z: make([]float64, n*d.Dim()), LogRatio: make([]float64, n), columns: make([][]float64, d.Dim())}
+	s := &Sample{density: d, q: q, Z: make([]float64, n*d.Dim()), LogRatio: make([]float64, n), columns: make([][]float64, d.Dim()), vectors: &vectors{}}
 	m, mixed := q.(*mixture.Mixture)
 	if mixed && m.BaseWeight(0) >= 0 {
 		s.ratios = make([]float64, n)

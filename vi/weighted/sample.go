@@ -2,6 +2,7 @@ package weighted
 
 import (
 	"math/rand/v2"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -33,6 +34,14 @@ type Sample struct {
 	chains  int         // the draws are of so many, draw k of chain k mod chains; 0 if they are independent
 	groups  int         // of chains
 	columns [][]float64 // by latent: the draws on the program's scale; nil until they are asked for
+	vectors *vectors
+}
+
+// Vectors are the values of the components of vectors, draw by draw, when they have been asked for.
+type vectors struct {
+	once   sync.Once
+	values [][]float64
+	before *Sample // of the first draws, or nil
 }
 
 // Len is the number of draws.
@@ -47,7 +56,7 @@ func (s *Sample) Density() *graph.Density { return s.density }
 // Of is the same sample with another density, which must have the same latents and the same posterior.
 func (s *Sample) Of(d *graph.Density) *Sample {
 	other := *s
-	other.density = d
+	other.density, other.vectors = d, &vectors{}
 	return &other
 }
 
@@ -75,6 +84,28 @@ func (s *Sample) Latent(i int) []float64 {
 		s.columns[i] = z
 	}
 	return s.columns[i]
+}
+
+// Components are the values of the components of vectors at the draws. They must not be changed.
+func (s *Sample) Components() [][]float64 {
+	v := s.vectors
+	v.once.Do(func() {
+		v.values = make([][]float64, len(s.density.Components()))
+		first := 0
+		for i := range v.values {
+			v.values[i] = make([]float64, s.Len())
+			if v.before != nil {
+				first = copy(v.values[i], v.before.Components()[i])
+			}
+		}
+		v.before = nil
+		for k := first; k < s.Len() && len(v.values) > 0; k++ {
+			for i, x := range s.density.ComponentsAt(s.Point(k)) {
+				v.values[i][k] = x
+			}
+		}
+	})
+	return v.values
 }
 
 // Shares are the posterior probabilities that the proposal's first n parts stand for: the sums of the weights of their
