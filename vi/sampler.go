@@ -47,7 +47,7 @@ func runSampler(ctx context.Context, d *graph.Density, s job, m monitor) (*Poste
 // error, if it was stopped before it had come to the posterior.
 func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample scout.Result) (*Posterior, error) {
 	m.Now("sampling")
-	run := smc.Settings{Seed: parallel.Mix(s.Seed, streams.Sampler), Effective: s.sampler.Draws, Over: m.Budget.Over}
+	run := smc.Settings{Seed: parallel.Mix(s.Seed, streams.Sampler), Effective: s.sampler.Draws, Over: m.Budget.Over, Undiagnosed: true}
 	w, err := withoutSwitches(d, &run, sample.Z)
 	if err != nil {
 		return nil, err
@@ -87,10 +87,8 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 			return nil, failed
 		}
 	}
-	if w.centring != nil {
-		r = w.fromSampler(r)
-		r.Diagnose(d.Arrangement())
-	}
+	r = w.fromSampler(r)
+	r.Diagnose(d.Arrangement())
 	p.take(r)
 	p.findings.Verdict = verdict.OfRun(p.findings.numbers, r, sample)
 	if m.Budget.Over() || err != nil {

@@ -1,6 +1,7 @@
 package smc
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -9,6 +10,33 @@ import (
 	"github.com/facetvi/facet/vi/mc"
 	"gonum.org/v1/gonum/stat"
 )
+
+// A placed is the value of draw k.
+type placed struct {
+	x float64
+	k int
+}
+
+// fold appends the distances from the median of sorted to dst, ascending.
+func fold(dst, sorted []placed) []placed {
+	above := len(sorted) / 2
+	below, median := above-1, sorted[above].x
+	for below >= 0 || above < len(sorted) {
+		if above == len(sorted) || below >= 0 && median-sorted[below].x < sorted[above].x-median {
+			dst = append(dst, placed{median - sorted[below].x, sorted[below].k})
+			below--
+		} else {
+			dst = append(dst, placed{sorted[above].x - median, sorted[above].k})
+			above++
+		}
+	}
+	return dst
+}
+
+// normalScore is that of a rank of n.
+func normalScore(rank float64, n int) float64 {
+	return truncnorm.Quantile((rank-0.375)/(float64(n)+0.25), math.Inf(-1), math.Inf(1))
+}
 
 // mostDiagnosed is from how many draws diagnostics are computed: every so many moves.
 const mostDiagnosed = 1 << 12
@@ -21,33 +49,33 @@ func (r *Result) Diagnose(arr *regions.Arrangement) {
 	for k := stride - 1; k < moves; k += stride {
 		part.Z = append(part.Z, r.Z[k*r.Chains:][:r.Chains]...)
 	}
-	n := len(part.Z)
-	x, sorted := make([]float64, n), make([]float64, n)
+	n, islands := len(part.Z), len(r.Islands)
+	sorted, folded, below, rank, scores := make([]placed, n), make([]placed, 0, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for k := range scores {
+		scores[k] = normalScore(float64(k+1), n)
+	}
 	r.RHat, r.Bulk, r.Tail = nil, nil, nil
 	for i := range part.Z[0] {
 		for k, z := range part.Z {
-			x[k] = z[i]
+			sorted[k] = placed{z[i], k}
 		}
-		copy(sorted, x)
-		slices.Sort(sorted)
+		slices.SortFunc(sorted, func(a, b placed) int { return cmp.Compare(a.x, b.x) })
 		tail := math.Inf(1)
 		for _, p := range []float64{0.05, 0.95} {
-			below := make([]float64, n)
-			q := sorted[int(p*float64(n-1))]
-			for k, v := range x {
-				if v <= q {
-					below[k] = 1
+			q := sorted[int(p*float64(n-1))].x
+			for _, v := range sorted {
+				if below[v.k] = 0; v.x <= q {
+					below[v.k] = 1
 				}
 			}
 			tail = math.Min(tail, part.effective(below))
 		}
-		rank, folded := part.ranks(x), slices.Clone(x)
-		for k := range folded {
-			folded[k] = math.Abs(folded[k] - sorted[n/2])
-		}
-		islands := len(r.Islands)
-		r.RHat = append(r.RHat, max(part.rhat(rank, islands), part.rhat(part.ranks(folded), islands)))
+		setRanks(rank, sorted, scores)
+		rhat := part.rhat(rank, islands)
 		r.Bulk, r.Tail = append(r.Bulk, part.effective(rank)), append(r.Tail, tail)
+		folded = fold(folded[:0], sorted)
+		setRanks(rank, folded, scores)
+		r.RHat = append(r.RHat, max(rhat, part.rhat(rank, islands)))
 	}
 	sides := make([][]float64, arr.Len())
 	for l := range sides {
@@ -92,33 +120,20 @@ func (r *Result) effective(values []float64) float64 {
 	return math.NaN()
 }
 
-// ranks are the normal scores of the ranks of x; equal numbers have the mean of their ranks.
-func (r *Result) ranks(x []float64) []float64 {
-	at := make([]int, len(x))
-	for k := range at {
-		at[k] = k
-	}
-	slices.SortFunc(at, func(a, b int) int {
-		switch {
-		case x[a] < x[b]:
-			return -1
-		case x[a] > x[b]:
-			return 1
-		}
-		return 0
-	})
-	scores, n := make([]float64, len(x)), float64(len(x))
-	for from := 0; from < len(at); {
-		to := from + 1
-		for to < len(at) && x[at[to]] == x[at[from]] {
+// setRanks sets the normal scores of the ranks of values, of which scores are those of all ranks; equal numbers have the mean of their ranks.
+func setRanks(dst []float64, sorted []placed, scores []float64) {
+	for from := 0; from < len(sorted); {
+		to, score := from+1, scores[from]
+		for to < len(sorted) && sorted[to].x == sorted[from].x {
 			to++
 		}
-		score := truncnorm.Quantile((float64(from+to+1)/2-0.375)/(n+0.25), math.Inf(-1), math.Inf(1))
+		if to > from+1 {
+			score = normalScore(float64(from+to+1)/2, len(sorted))
+		}
 		for ; from < to; from++ {
-			scores[at[from]] = score
+			dst[sorted[from].k] = score
 		}
 	}
-	return scores
 }
 
 // rhat is the potential scale reduction of the halves of islands.

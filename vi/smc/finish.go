@@ -162,6 +162,8 @@ func (r *sampler) result() (Result, error) {
 	}
 	out := r.found()
 	out.Beta = beta
-	out.Diagnose(r.d.Arrangement())
+	if !r.s.Undiagnosed {
+		out.Diagnose(r.d.Arrangement())
+	}
 	return out, err
 }

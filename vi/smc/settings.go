@@ -19,8 +19,9 @@ type Settings struct {
 	MostMoves int // of each particle at the end, those without gradients by what they cost; default 3000. A run that will not have done by then ends after a fifth of it
 	// Enough, if not nil, is asked now and then, in place of Effective, by how many times there have to be more draws, with what there is but
 	// for diagnostics. At 1 or less the run ends.
-	Enough func(Result) float64
-	Seed   uint64 // fixes the result, whatever the number of processors is
+	Enough      func(Result) float64
+	Undiagnosed bool   // the diagnostics of draws are left to Result.Diagnose
+	Seed        uint64 // fixes the result, whatever the number of processors is
 	// Complete, if not nil, returns what draws latents that are summed out of the density, given the others, in batches of n
 	// points. Draws have theirs; in the density nothing depends on them.
 	Complete func(n int) Completer
