@@ -502,16 +502,18 @@ func (s *Sample) sorted(x []float64) (values, cumulative []float64, sum float64)
 		}
 		return values, cumulative, sum
 	}
-	var order []int
+	type draw struct{ x, weight float64 }
+	list := make([]draw, 0, len(x))
 	for k, w := range s.Weights {
 		if w > 0 {
-			order = append(order, k)
+			list = append(list, draw{x[k], w})
 		}
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
-	for _, k := range order {
-		sum += s.Weights[k]
-		values, cumulative = append(values, x[k]), append(cumulative, sum)
+	slices.SortFunc(list, func(a, b draw) int { return cmp.Compare(a.x, b.x) })
+	values, cumulative = make([]float64, len(list)), make([]float64, len(list))
+	for j, d := range list {
+		sum += d.weight
+		values[j], cumulative[j] = d.x, sum
 	}
 	return values, cumulative, sum
 }
