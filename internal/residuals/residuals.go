@@ -47,6 +47,7 @@ type step struct {
 	shared        bool             // other steps use center and scale too
 	like          int              // the first of successive ones that have the same
 	constant      bool             // scale is a number
+	judged        []int            // parameters that have a meaning or not
 }
 
 // New returns a batch of n points.
@@ -101,8 +102,28 @@ func New(of Program, n int) (*Batch, error) {
 		}
 		r.steps = append(r.steps, s)
 	}
+	r.findJudged()
 	r.findPlaces()
 	return r, nil
+}
+
+// findJudged finds the parameters that each step judges: what many steps share is judged by the first one.
+func (r *Batch) findJudged() {
+	type parameter struct {
+		row *float64
+		law string
+		at  int
+	}
+	seen := map[parameter]bool{}
+	for i := range r.steps {
+		s := &r.steps[i]
+		for j, row := range s.rows {
+			if p := (parameter{&row[0], s.Law, j}); !s.Params[j].IsNumber && !seen[p] {
+				seen[p] = true
+				s.judged = append(s.judged, j)
+			}
+		}
+	}
 }
 
 // findPlaces finds the instructions that centers and scales take.
@@ -301,9 +322,8 @@ func (r *Batch) addLogScale(dst []float64, s *step) {
 // Invert computes E from Z, and all else from both.
 func (r *Batch) Invert() {
 	r.walk(func(_ int, s *step, z, e []float64) bool {
-		for k := range e {
-			e[k] = (z[k] - s.center[k]) / s.scale[k]
-		}
+		vec.Affine2(e, z, s.center, 1, -1, 0)
+		vec.Div(e, e, s.scale)
 		return false
 	})
 }
@@ -354,10 +374,8 @@ func (r *Batch) locate(s *step) {
 
 // judge makes LogPrior NaN where the step's parameters have no meaning.
 func (r *Batch) judge(s *step) {
-	for j, row := range s.rows {
-		if s.Params[j].IsNumber {
-			continue
-		}
+	for _, j := range s.judged {
+		row := s.rows[j]
 		vec.AddScaled(r.LogPrior, 0, row) // NaN and infinities
 		if excludes := s.Excludes[j]; excludes != nil {
 			for k, v := range row {
