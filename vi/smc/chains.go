@@ -65,6 +65,8 @@ func (c *chains) add(islands []*island) {
 
 // rows are the states that are kept as draws, and the island of each.
 func (c *chains) rows(dim int) (draws [][]float64, island []int) {
+	n := len(c.kept) * len(c.sum) / dim
+	c.draws, island = slices.Grow(c.draws, n-len(c.draws)), make([]int, 0, n)
 	for _, all := range c.kept[c.listed:] {
 		for _, s := range all {
 			n := len(s.logR)

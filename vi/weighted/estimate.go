@@ -250,9 +250,11 @@ const apart = 2.7
 func (r *residuals) chainError() float64 {
 	s := r.s
 	totals, groups := make([]float64, s.chains), make([]float64, s.groups)
+	n := float64(s.Len())
 	for first := 0; first < s.Len(); first += s.chains {
-		for c := range min(s.chains, s.Len()-first) {
-			totals[c] += r.at(first + c)
+		f, weights := r.f[first:min(first+s.chains, s.Len())], s.Weights[first:]
+		for c, w := range weights[:len(f)] { // as at
+			totals[c] += n * w * (f[c] - r.mean)
 		}
 	}
 	per := s.chains / s.groups
@@ -269,7 +271,7 @@ func (r *residuals) chainError() float64 {
 	if between > apart*chains {
 		chains = between
 	}
-	return math.Sqrt(chains) / float64(s.Len())
+	return math.Sqrt(chains) / n
 }
 
 // Moments are the mean and the standard deviation of latent i on the program's own scale.
