@@ -138,7 +138,7 @@ func TestRowsOfFunctions(t *testing.T) {
 	}
 }
 
-// So are long rows, in place too, at all sizes of numbers; and log Φ is what package truncnorm makes of it.
+// So are long rows, in place too, at all sizes of numbers, and those of functions of two; and log Φ is what package truncnorm makes of it.
 func TestLongRows(t *testing.T) {
 	xs := []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1e200, 1e200, 0, math.Copysign(0, -1)}
 	for x := -50.0; x < 50; x += 0.37 {
@@ -149,6 +149,30 @@ func TestLongRows(t *testing.T) {
 		f.Values(row, row)
 		for i, x := range xs {
 			require.True(t, row[i] == f.Value(x) || math.IsNaN(x) && math.IsNaN(row[i]), "%v at %v", f, x)
+		}
+	}
+	for _, f := range []Function{Div, LogAddExp} { // of two numbers, with their slopes
+		n := len(xs)
+		a, b, g, rows := Matrix{xs, 1, n}, NewMatrix(1, n), NewMatrix(1, n), []Matrix{NewMatrix(1, n), NewMatrix(1, n), NewMatrix(1, n)}
+		for i := range xs {
+			b.Data[i], g.Data[i] = xs[(7*i+3)%n], float64(i%3)
+		}
+		eval := func(out, a, b, g Matrix, which int) {
+			y := NewMatrix(1, len(a.Data))
+			Elementwise{f}.Eval(y, []Matrix{a, b})
+			if which == 2 {
+				copy(out.Data, y.Data)
+				return
+			}
+			Slope{f, which}.Eval(out, []Matrix{g, a, b, y})
+		}
+		for which, row := range rows {
+			eval(row, a, b, g, which)
+			for i, x := range row.Data {
+				one := NewMatrix(1, 1)
+				eval(one, Column(a.Data[i:i+1]), Column(b.Data[i:i+1]), Column(g.Data[i:i+1]), which)
+				require.True(t, x == one.Data[0] || math.IsNaN(x) && math.IsNaN(one.Data[0]), "%v %d at %v, %v", f, which, a.Data[i], b.Data[i])
+			}
 		}
 	}
 	for _, x := range xs[7:] {
