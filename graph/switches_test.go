@@ -207,6 +207,61 @@ func TestBranches(t *testing.T) {
 	}
 }
 
+// The rows of tables are sums of monomials with coefficients that are the same for all points on the same side of the root of a tree.
+func TestPolynomials(t *testing.T) {
+	const n = 5
+	d, err := decide(60).Compile()
+	require.NoError(t, err)
+	tab, err := d.Engine().Tabulate(context.Background(), d.Engine().Switches())
+	require.NoError(t, err)
+	table, err := tab.Bind(d.Engine(), n)
+	require.NoError(t, err)
+	m := table.Monomials()
+	require.Equal(t, 9, m) // 1, and of each leaf the first and the second power
+	rng := rand.New(rand.NewPCG(5, 6))
+	root := map[string]bool{"at[0]": true, "by[0]": true}
+	for round := range 100 {
+		for i, name := range d.Latents() {
+			x := rng.NormFloat64()
+			for k := range n {
+				if !root[name] {
+					x = 3 * rng.NormFloat64()
+				}
+				table.X.Z[i*n+k] = x
+			}
+		}
+		d.Arrangement().SignBatch(table.X.Signs, table.X.Z, n)
+		require.NoError(t, table.X.Run())
+		rest, x, fresh, err := table.Polynomials()
+		require.NoError(t, err)
+		require.InDeltaSlice(t, table.Rest(), rest, 1e-12)
+		require.True(t, fresh || round > 0)
+		for f := range tab.Factors {
+			coef := table.Coefficients(f)
+			for r, want := range table.Factor(f) {
+				got := 0.0
+				for k := range m {
+					got += coef[r/n*m+k] * x[k*n+r%n]
+				}
+				require.InDelta(t, want, got, 1e-10)
+			}
+		}
+		_, _, fresh, err = table.Polynomials()
+		require.NoError(t, err)
+		require.False(t, fresh)
+	}
+	table.X.Z[0*n+1], table.X.Z[3*n+1] = -table.X.Z[0], -table.X.Z[3*n] // another side of the root
+	d.Arrangement().SignBatch(table.X.Signs, table.X.Z, n)
+	_, x, _, err := table.Polynomials()
+	require.NoError(t, err)
+	require.Nil(t, x)
+	other, err := d.WithData(map[string][]float64{"y": d.Data()})
+	require.NoError(t, err)
+	table, err = tab.Bind(other.Engine(), n)
+	require.NoError(t, err)
+	require.Zero(t, table.Monomials())
+}
+
 // The thresholds of a switch may be any functions of other latents: of μ + τ·η > x, η = (x − μ)/τ.
 // A guard whose sign in the latent is not known makes none.
 func TestCurvedSwitches(t *testing.T) {

@@ -5,5 +5,5 @@
 //	                   flips of the states that follow    ──▶ a recurrence, linear in their number
 //
 // It finds latents that stand in parallel guards alone ([Density.Switches]), tabulates log r over their intervals
-// ([Tabulation]), and adds up terms that are polynomials of few expressions ([Sums]).
+// ([Tabulation]; linear where these are polynomials of few expressions, gated by a logic), and adds up terms that are such polynomials ([Sums]).
 package derive

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/kernel"
 )
@@ -114,6 +116,48 @@ func (p *products) inverse(i int) int {
 		out[k].power = -out[k].power
 	}
 	return p.number(out)
+}
+
+// center moves shift, by latent, to where the squares in Σ_m coef_m·monomial m are least.
+func (p *products) center(st *ir.Store, coef, shift []float64) {
+	n := len(shift)
+	h, g := mat.NewSymDense(n, nil), make([]float64, n)
+	for m, c := range coef {
+		var latents []int
+		for _, x := range p.list[m] {
+			if i, is := p.atoms[x.atom].latent(st); is && x.power > 0 {
+				latents = append(latents, slices.Repeat([]int{i}, int(x.power))...)
+			}
+		}
+		switch len(latents) {
+		case 1:
+			g[latents[0]] += c
+		case 2:
+			i, j := latents[0], latents[1]
+			if i == j {
+				c *= 2
+			}
+			h.SetSym(i, j, h.At(i, j)-c)
+		}
+	}
+	for i := range n {
+		if h.At(i, i) <= 0 {
+			g[i] = 0
+			for j := range n {
+				h.SetSym(i, j, 0)
+			}
+			h.SetSym(i, i, 1)
+		}
+	}
+	var chol mat.Cholesky
+	x := mat.NewVecDense(n, nil)
+	if chol.Factorize(h) && chol.SolveVecTo(x, mat.NewVecDense(n, g)) == nil {
+		for i := range n {
+			if v := x.AtVec(i); ir.IsFinite(v) {
+				shift[i] = v
+			}
+		}
+	}
 }
 
 // A poly is Σ_k col_k·monomial at_k in each row.

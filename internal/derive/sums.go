@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/lower"
@@ -93,7 +92,13 @@ func (d Density) Sums(at []float64) *Sums {
 			byForm[i] = nil // left
 		}
 	}
-	s.center()
+	middle := slices.Clone(s.below) // with all signs 0 for one half of it and 1 for the other half
+	for m, jump := range s.jump {
+		for _, x := range jump {
+			middle[m] += x / 2
+		}
+	}
+	s.products.center(s.st, middle, s.shift)
 	if !s.add(byForm) {
 		return nil
 	}
@@ -217,54 +222,6 @@ func (s *Sums) addChunk(chunk []ir.Term, v signedPoly) (ok bool) {
 		}
 	}
 	return true
-}
-
-// center makes shift the point where the squares of what has been added are least, with all signs
-// 0 for one half of it and 1 for the other half.
-func (s *Sums) center() {
-	n := len(s.shift)
-	h, g := mat.NewSymDense(n, nil), make([]float64, n)
-	for m, c := range s.below {
-		if s.jump[m] != nil {
-			for _, x := range s.jump[m] {
-				c += x / 2
-			}
-		}
-		var latents []int
-		for _, p := range s.products.list[m] {
-			if i, is := s.products.atoms[p.atom].latent(s.st); is && p.power > 0 {
-				latents = append(latents, slices.Repeat([]int{i}, int(p.power))...)
-			}
-		}
-		switch len(latents) {
-		case 1:
-			g[latents[0]] += c
-		case 2:
-			i, j := latents[0], latents[1]
-			if i == j {
-				c *= 2
-			}
-			h.SetSym(i, j, h.At(i, j)-c)
-		}
-	}
-	for i := range n {
-		if h.At(i, i) <= 0 {
-			g[i] = 0
-			for j := range n {
-				h.SetSym(i, j, 0)
-			}
-			h.SetSym(i, i, 1)
-		}
-	}
-	var chol mat.Cholesky
-	x := mat.NewVecDense(n, nil)
-	if chol.Factorize(h) && chol.SolveVecTo(x, mat.NewVecDense(n, g)) == nil {
-		for i := range n {
-			if v := x.AtVec(i); ir.IsFinite(v) {
-				s.shift[i] = v
-			}
-		}
-	}
 }
 
 // Along writes to dst by how much log r at z is higher in the intervals of a switch from interval first on

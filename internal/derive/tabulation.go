@@ -17,6 +17,7 @@ type Tabulation struct {
 	Factors []elimination.Factor
 	first   []int // rows of the program; the first one has the terms that are in no factor
 	prog    *lower.Program
+	linear  *linear // or nil
 }
 
 // Tabulate returns the tabulation of switches, which is the same for all data of the model. It
@@ -26,11 +27,11 @@ func (d Density) Tabulate(ctx context.Context, switches []SwitchLatent) (*Tabula
 	for _, w := range switches {
 		key.latents += fmt.Sprint(w.Latent, " ")
 	}
-	return Cached(d, key, func() (*Tabulation, error) { return d.Builder().tabulate(ctx, d.Nodes, switches) })
+	return Cached(d, key, func() (*Tabulation, error) { return d.Builder().tabulate(ctx, d.Nodes, switches, d.Data) })
 }
 
 // tabulate returns the tabulation of switches.
-func (b *Builder) tabulate(ctx context.Context, nodes *ir.Nodes, switches []SwitchLatent) (*Tabulation, error) {
+func (b *Builder) tabulate(ctx context.Context, nodes *ir.Nodes, switches []SwitchLatent, data []float64) (*Tabulation, error) {
 	t := tabulator{b: b, switches: switches, places: placesOf(switches), first: []int{1}, of: map[string]int{}}
 	rest := t.share(nodes)
 	outs := []ir.ID{b.Store.Sum(1, b.sum(rest, ir.NewRewriter(b.Store, ir.Substitution{})), b.of.C, b.Number(1))}
@@ -42,7 +43,12 @@ func (b *Builder) tabulate(ctx context.Context, nodes *ir.Nodes, switches []Swit
 		outs = append(outs, rows...)
 	}
 	prog, err := b.Compile(outs)
-	return &Tabulation{Factors: t.factors, first: t.first, prog: prog}, err
+	if err != nil {
+		return nil, err
+	}
+	all := &Tabulation{Factors: t.factors, first: t.first, prog: prog}
+	all.linear, err = b.linear(all, outs[0], data)
+	return all, err
 }
 
 // A tabulator shares the terms of log r among factors, and writes their rows.
@@ -171,16 +177,33 @@ func nextRow(class []int, f elimination.Factor) {
 	}
 }
 
+// Rows is the number of rows of all factors, those that are known to be the same once.
+func (t *Tabulation) Rows() (n int) {
+	for _, f := range t.Factors {
+		for row, first := range f.First {
+			if first == row {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // A Table computes a tabulation at points.
 type Table struct {
-	X *lower.Executor // whose Z and Signs are those of the points
-	t *Tabulation
+	X    *lower.Executor // whose Z and Signs are those of the points
+	t    *Tabulation
+	sums *tableSums // or nil
 }
 
 // Bind returns a table of n points for the data of d.
 func (t *Tabulation) Bind(d Density, n int) (*Table, error) {
 	x, err := d.Executor(t.prog, n, lower.Compute{Out: true})
-	return &Table{x, t}, err
+	if err != nil || t.linear == nil || !t.linear.of(d.Data) {
+		return &Table{x, t, nil}, err
+	}
+	sums, err := t.linear.bind(d, n)
+	return &Table{x, t, sums}, err
 }
 
 // Rest is the sum of the terms that depend on no switch.

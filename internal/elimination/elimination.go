@@ -12,7 +12,8 @@
 // Of a chain, that is the forward sum, and drawing the variables in the opposite order is
 // filtering forward and sampling backward. It works on batches: a row of a table has n numbers.
 //
-// NewPlan finds an order, Plan.Bind makes a Sum, which runs. The factors are those of derive.Tabulation.
+// NewPlan finds an order, Plan.Bind makes a Sum, which runs. The factors are those of derive.Tabulation. Where their tables are linear in a few numbers,
+// tables of coefficients are joined once, for all samples (Linear).
 package elimination
 
 import (
@@ -237,7 +238,8 @@ type bound struct {
 	first   [][]int32   // by factor that is swept: its row of v's first class, by row of given
 	at      [][]int32   // by factor of more: its rows, by row of the table
 	from    []arrival   // of the variables that were eliminated before
-	log     [][]float64 // rows: log p(v | given)
+	log     [][]float64 // rows: log p(v | given),
+	all     []float64   // which follow each other
 	message [][]float64 // rows of given: log of the sum over v and all that was before
 }
 
@@ -268,7 +270,8 @@ func (p *Plan) Bind(n int) *Sum {
 		for _, w := range b.given {
 			rows *= p.values[w]
 		}
-		b.log, b.message = matrix(rows*b.values, n), matrix(rows, n)
+		b.log, b.all = matrix(rows*b.values, n)
+		b.message, _ = matrix(rows, n)
 		for g := range rows {
 			b.changes = append(b.changes, p.changes(&b, g))
 		}
@@ -315,12 +318,13 @@ func stride(f Factor, i int) int {
 	return rows
 }
 
-func matrix(rows, n int) [][]float64 {
-	m, all := make([][]float64, rows), make([]float64, rows*n)
+// matrix is rows of n numbers, and all of them.
+func matrix(rows, n int) (m [][]float64, all []float64) {
+	m, all = make([][]float64, rows), make([]float64, rows*n)
 	for k := range m {
 		m[k] = all[k*n:][:n]
 	}
-	return m
+	return m, all
 }
 
 // all is a factor of which each value is a class.
@@ -360,19 +364,28 @@ func (p *Plan) rows(vars []int, f Factor) []int32 {
 // Run sums, given the factors' tables, rows × n, and for each variable what else is known of
 // its values, values × n. What is not a number counts as impossible.
 func (s *Sum) Run(factor, variable func(k int) []float64) {
+	s.run(func(k int) { s.join(&s.steps[k], factor, variable(s.steps[k].v)) })
+}
+
+// join sets the table of a step to what factors say, and what else is known of the values.
+func (s *Sum) join(b *bound, factor func(k int) []float64, known []float64) {
+	for g := range b.message {
+		s.sweep(b, g, factor, known)
+	}
+	for j, f := range b.more {
+		table := factor(f)
+		for r, at := range b.at[j] {
+			floats.Add(b.log[r], table[int(at)*s.n:][:s.n])
+		}
+	}
+}
+
+// run eliminates the variables, given what fills the tables of the steps.
+func (s *Sum) run(fill func(step int)) {
 	clear(s.Total)
-	n := s.n
 	for k := range s.steps {
 		b := &s.steps[k]
-		for g := range b.message {
-			s.sweep(b, g, factor, variable(b.v))
-		}
-		for j, f := range b.more {
-			table := factor(f)
-			for r, at := range b.at[j] {
-				floats.Add(b.log[r], table[int(at)*n:][:n])
-			}
-		}
+		fill(k)
 		for _, m := range b.from {
 			for r, at := range m.at {
 				floats.Add(b.log[r], s.steps[m.step].message[at])
@@ -505,7 +518,7 @@ func (s *Sum) Marginals() [][]float64 {
 	given := make([][][]float64, len(s.steps)) // by step: the probabilities of the rows of given
 	for j := len(s.steps) - 1; j >= 0; j-- {
 		b := &s.steps[j]
-		joint := matrix(len(b.log), n)
+		joint, _ := matrix(len(b.log), n)
 		for r, row := range joint {
 			for k, l := range b.log[r] {
 				if row[k] = math.Exp(l); given[j] != nil {
@@ -514,7 +527,7 @@ func (s *Sum) Marginals() [][]float64 {
 			}
 		}
 		for _, m := range b.from {
-			given[m.step] = matrix(len(s.steps[m.step].message), n)
+			given[m.step], _ = matrix(len(s.steps[m.step].message), n)
 			for r, at := range m.at {
 				floats.Add(given[m.step][at], joint[r])
 			}

@@ -29,8 +29,9 @@ type Sum struct {
 	table    *derive.Table
 	plan     *elimination.Plan
 	states   *elimination.Sum
-	interval []int     // of one sample
-	u        []float64 // numbers that Draw needs for one sample
+	linear   *elimination.Linear // or nil
+	interval []int               // of one sample
+	u        []float64           // numbers that Draw needs for one sample
 	// same says that all samples are alike: all latents are switches, which depend on each other by log r alone. One sample is then summed, once.
 	same, ran bool
 	one       *Sum // of that sample; nil where it is s itself, or where samples differ
@@ -66,6 +67,9 @@ func New(d *graph.Density, switches []derive.SwitchLatent, n int) (*Sum, error) 
 	}
 	s.plan = elimination.NewPlan(values, t.Factors, math.MaxInt)
 	s.states = s.plan.Bind(n)
+	if m := s.table.Monomials(); m > 0 && s.plan.Rows() <= t.Rows() { // else it is less to compute the rows
+		s.linear = s.plan.Linear(m)
+	}
 	return s, nil
 }
 
@@ -121,12 +125,19 @@ func (s *Sum) Place() {
 
 // Add computes Out, the switches placed and the signs given.
 func (s *Sum) Add() error {
-	if err := s.X.Run(); err != nil {
+	s.follow(s.X.Z)
+	mass := func(i int) []float64 { return s.mass[i] }
+	alike, err := s.addUp(mass)
+	if err != nil {
 		return err
 	}
-	s.follow(s.X.Z)
-	s.states.Run(s.table.Factor, func(i int) []float64 { return s.mass[i] })
-	copy(s.Out, s.table.Rest())
+	if !alike {
+		if err := s.X.Run(); err != nil {
+			return err
+		}
+		s.states.Run(s.table.Factor, mass)
+		copy(s.Out, s.table.Rest())
+	}
 	for k, total := range s.states.Total {
 		s.Out[k] += total - s.below
 		for _, i := range s.vary {
@@ -134,6 +145,23 @@ func (s *Sum) Add() error {
 		}
 	}
 	return nil
+}
+
+// addUp sums by polynomials, if samples are alike where it matters.
+func (s *Sum) addUp(mass func(i int) []float64) (alike bool, err error) {
+	if s.linear == nil {
+		return false, nil
+	}
+	rest, x, fresh, err := s.table.Polynomials()
+	if err != nil || x == nil {
+		return false, err
+	}
+	if fresh {
+		s.linear.Set(s.table.Coefficients)
+	}
+	s.states.RunLinear(s.linear, x, mass)
+	copy(s.Out, rest)
+	return true, nil
 }
 
 // Marginals are the probabilities of the switches' intervals, intervals × n.
