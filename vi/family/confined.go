@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/facetvi/facet/internal/truncnorm"
+	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -428,18 +429,54 @@ func (q *confined) LogProb(z []float64) float64 {
 			return math.Inf(-1)
 		}
 	}
-	log := q.normal.LogProb(z) - q.logMass(q.varying, z)
+	return q.normal.LogProb(z) - q.logMass(q.varying, z) - q.sameMass(z)
+}
+
+// sameMass is the logMass of what is the same everywhere.
+func (q *confined) sameMass(z []float64) float64 {
 	known := q.mass.Load()
 	if known == nil {
 		log := q.logMass(q.constant, z)
 		known = &log
 		q.mass.Store(known)
 	}
-	return log - *known
+	return *known
+}
+
+// LogProbs implements Truncated.
+func (q *confined) LogProbs(dst, z []float64, plus float64, room []float64) {
+	n, point := len(dst), make([]float64, q.Dim())
+	at := func(k int) []float64 {
+		for i := range point {
+			point[i] = z[i*n+k]
+		}
+		return point
+	}
+	q.normal.LogProbs(dst, z, plus-q.sameMass(at(0)), room)
+	phi := room[:n]
+	for _, s := range q.Sides() {
+		vec.Fill(phi, s.Const)
+		for l, i := range s.Index {
+			vec.AddScaled(phi, s.Coef[l], z[i*n:][:n])
+		}
+		for k, x := range phi {
+			if x > 0 != s.Positive {
+				dst[k] = math.Inf(-1)
+			}
+		}
+	}
+	for k, log := range dst {
+		if len(q.varying) > 0 && !math.IsInf(log, -1) {
+			dst[k] -= q.logMass(q.varying, at(k))
+		}
+	}
 }
 
 // logMass is the log of the product of the masses of truncations at z.
 func (q *confined) logMass(list []*truncation, z []float64) (log float64) {
+	if len(list) == 0 {
+		return 0
+	}
 	mass := 1.0
 	for _, r := range list {
 		if alpha, beta := q.interval(r, q.normal.conditional(r.latent, z), z); !truncnorm.IsWhole(alpha, beta) {

@@ -126,6 +126,8 @@ type Gaussian interface {
 type Truncated interface {
 	Q
 	Sides() []Side
+	// LogProbs stores plus + log q at n points z, latents × n, in dst. room is scratch of (Dim() + 1)·n numbers.
+	LogProbs(dst, z []float64, plus float64, room []float64)
 }
 
 // A Sampled is a Q whose laws are made of a sample. Resize says for what share of a mixture it stands: its sample has that

@@ -118,14 +118,21 @@ func (l *boxLatent) piece(x float64) int {
 	return sort.Search(len(l.cuts), func(i int) bool { return x < l.cuts[i] })
 }
 
-// each visits the parts that may have a density at z, in their order.
-func (b *boxes) each(z []float64, visit func(k int)) {
+// A place is where in the sets of each latent of boxes a point is.
+type place [mostBoxLatents]int
+
+// place is that of point k of n, latents × n.
+func (b *boxes) place(z []float64, n, k int) (p place) {
 	b.once.Do(b.make)
-	n := words(len(b.of))
-	var from [mostBoxLatents]int
 	for i := range b.list {
-		from[i] = b.list[i].piece(z[b.list[i].latent]) * n
+		p[i] = b.list[i].piece(z[b.list[i].latent*n+k]) * words(len(b.of))
 	}
+	return p
+}
+
+// each visits the parts that may have a density at a place, in their order.
+func (b *boxes) each(from place, visit func(k int)) {
+	n := words(len(b.of))
 	for w := range n {
 		set := ^uint64(0)
 		if left := len(b.of) - 64*w; left < 64 {

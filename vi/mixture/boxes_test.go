@@ -50,7 +50,7 @@ func TestBoxes(t *testing.T) {
 				}
 			}
 			var got []int
-			b.each(z, func(k int) { got = append(got, k) })
+			b.each(b.place(z, 1, 0), func(k int) { got = append(got, k) })
 			require.True(t, slices.IsSorted(got))
 			for _, k := range got {
 				if !inside[k] {

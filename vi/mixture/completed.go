@@ -13,6 +13,8 @@ type Completed interface {
 	family.Q
 	// LogRest is log q(rest).
 	LogRest(z []float64) float64
+	// LogRests sets logs to it at points z, latents × len(logs).
+	LogRests(logs, z []float64)
 	// RandRest draws the rest of z.
 	RandRest(z []float64, rng *rand.Rand)
 	// Completion is the law of the others.

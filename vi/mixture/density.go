@@ -2,7 +2,8 @@ package mixture
 
 import (
 	"math"
-	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/vi/family"
@@ -21,7 +22,7 @@ func (m *Mixture) LogProb(z []float64) float64 {
 // of one part there, or NaN if that is not known.
 func (m *Mixture) logRest(z []float64, part int, given float64) (log, ratio float64) {
 	top, sum := math.Inf(-1), 0.0
-	m.boxes.each(z, func(k int) {
+	m.boxes.each(m.boxes.place(z, 1, 0), func(k int) {
 		x := m.log[k]
 		switch {
 		case k == part && !math.IsNaN(given):
@@ -48,66 +49,41 @@ func (m *Mixture) logRest(z []float64, part int, given float64) (log, ratio floa
 	return top + vec.LogOf(sum), ratio / sum
 }
 
-// An evaluator computes log q at n points at a time, latents × n: row by row, by a completer, or else point by point.
-type evaluator struct {
-	q        *Mixture
-	n        int
-	rows     *normalRows // or nil
-	complete Completer   // or nil
-	given    []float64   // the log density by it
-	point    []float64   // scratch
-}
-
-func newEvaluator(q *Mixture, n int) evaluator {
-	e := evaluator{q: q, n: n, given: make([]float64, n), point: make([]float64, q.Dim())}
-	if q.completion != nil {
-		e.complete = q.completion.Completer(n)
-	} else {
-		e.rows = newNormalRows(q, n)
-	}
-	return e
-}
-
-// at is log q at point k, where given is known, and the ratio of logRest. own is the log density of a part there, or NaN.
-func (e *evaluator) at(z []float64, k, part int, own float64) (log, ratio float64) {
-	for i := range e.point {
-		e.point[i] = z[i*e.n+k]
-	}
-	log, ratio = e.q.logRest(e.point, part, own)
-	return log + e.given[k], ratio
-}
-
 // LogProbs is log q at many points.
 func LogProbs(q family.Q, points [][]float64) []float64 {
-	const n = 64
-	logs := make([]float64, len(points))
-	var e evaluator
-	if m, ok := q.(*Mixture); ok {
-		e = newEvaluator(m, n)
-	}
-	if e.rows == nil && e.complete == nil {
+	m, mixed := q.(*Mixture)
+	if !mixed {
+		logs := make([]float64, len(points))
 		for k, z := range points {
 			logs[k] = q.LogProb(z)
 		}
 		return logs
 	}
-	z := make([]float64, n*q.Dim())
+	given, complete := make([]float64, pointsAtOnce), Completer(nil)
+	if m.completion != nil {
+		complete = m.completion.Completer(pointsAtOnce)
+	}
+	return inBlocks(q.Dim(), points, func(dst, z []float64) {
+		m.logRests(dst, nil, z, nil, nil)
+		if complete != nil {
+			complete.LogProb(given, z)
+			vec.Add(dst, dst, given)
+		}
+	})
+}
+
+// inBlocks is what f says of points in blocks of pointsAtOnce, latents × pointsAtOnce, the last of which has some twice.
+func inBlocks(dim int, points [][]float64, f func(dst, z []float64)) []float64 {
+	const n = pointsAtOnce
+	logs, z, dst := make([]float64, len(points)), make([]float64, n*dim), make([]float64, n)
 	for first := 0; first < len(points); first += n {
 		for k := range n {
 			for i, x := range points[min(first+k, len(points)-1)] {
 				z[i*n+k] = x
 			}
 		}
-		dst := logs[first:min(first+n, len(points))]
-		if e.rows != nil {
-			e.rows.evaluate(e.q, z)
-			copy(dst, e.rows.log)
-			continue
-		}
-		e.complete.LogProb(e.given, z)
-		for k := range dst {
-			dst[k], _ = e.at(z, k, 0, math.NaN())
-		}
+		f(dst, z)
+		copy(logs[first:], dst)
 	}
 	return logs
 }
@@ -119,9 +95,12 @@ func LogProbsBeside(q family.Q, points [][]float64, p family.Q, logP []float64) 
 	if !ok1 || !ok2 || !a.Completion().Equal(b.Completion()) {
 		return LogProbs(q, points)
 	}
-	logs := slices.Clone(logP)
-	for k, z := range points {
-		logs[k] += a.LogRest(z) - b.LogRest(z)
-	}
+	rest := make([]float64, pointsAtOnce)
+	logs := inBlocks(q.Dim(), points, func(dst, z []float64) {
+		a.LogRests(dst, z)
+		b.LogRests(rest, z)
+		vec.AddScaled(dst, -1, rest)
+	})
+	floats.Add(logs, logP)
 	return logs
 }

@@ -12,24 +12,28 @@ import (
 // has less noise than draws that are independent: of n draws part k has n·π_k, rounded up or
 // down.
 type Drawer struct {
-	evaluator           // of a copy
-	part      []int     // of each draw
-	own       []float64 // the log density of its part there, or NaN
-	z         []float64
-	u         []float64 // uniform numbers for the completer
-	ratios    []float64 // see BaseRatios
-	cube      hypercube // of draws of the same part that follow each other
-	inverse   family.Inversion
+	q        *Mixture  // a copy
+	complete Completer // or nil
+	part     []int     // of each draw
+	own      []float64 // the log density of its part there, or NaN
+	z, point []float64
+	u        []float64 // uniform numbers for the completer
+	given    []float64 // the log density by it
+	logs     []float64 // of the rest
+	ratios   []float64 // see BaseRatios
+	cube     hypercube // of draws of the same part that follow each other
+	inverse  family.Inversion
 }
 
 // Drawer implements family.Q: it is a [Drawer].
 func (m *Mixture) Drawer(n int) family.Drawer {
-	d := &Drawer{evaluator: newEvaluator(m.Clone().(*Mixture), n), part: make([]int, n), own: make([]float64, n), z: make([]float64, n*m.Dim()), ratios: make([]float64, n)}
-	if d.complete != nil {
-		d.u = make([]float64, n*d.complete.Uniforms())
+	d := &Drawer{
+		q: m.Clone().(*Mixture), part: make([]int, n), own: make([]float64, n), z: make([]float64, n*m.Dim()), point: make([]float64, m.Dim()),
+		given: make([]float64, n), logs: make([]float64, n), ratios: make([]float64, n),
 	}
-	if d.rows != nil {
-		d.ratios = d.rows.ratio
+	if m.completion != nil {
+		d.complete = d.q.completion.Completer(n)
+		d.u = make([]float64, n*d.complete.Uniforms())
 	}
 	return d
 }
@@ -84,16 +88,9 @@ func (d *Drawer) DrawParts(z []float64, parts []int, rng *rand.Rand) {
 
 // SubLogQ implements family.Drawer.
 func (d *Drawer) SubLogQ(dst []float64) {
-	if d.rows != nil {
-		d.rows.evaluate(d.q, d.z)
-		vec.AddScaled(dst, -1, d.rows.log)
-		return
-	}
-	for k := range dst {
-		log, ratio := d.at(d.z, k, d.part[k], d.own[k])
-		dst[k] -= log
-		d.ratios[k] = ratio
-	}
+	d.q.logRests(d.logs, d.ratios, d.z, d.part, d.own)
+	vec.Add(d.logs, d.logs, d.given)
+	vec.AddScaled(dst, -1, d.logs)
 }
 
 // BaseRatios are, after SubLogQ, the densities of a defensive mixture's base at the draws, divided by its own.

@@ -61,7 +61,7 @@ func TestMixtureDensity(t *testing.T) {
 	require.True(t, math.IsInf(far.LogProb([]float64{1e200, 0}), -1), "far from all parts")
 }
 
-// Row by row the density of normals, and of mixtures of them, is that of each point, and so is that of the base.
+// Row by row the density of normals, of confined ones, of mixtures of them and of other parts is that of each point, and so is that of the base.
 func TestMixtureRows(t *testing.T) {
 	const n = 64
 	rng := rand.New(rand.NewPCG(*seed, 3))
@@ -72,26 +72,40 @@ func TestMixtureRows(t *testing.T) {
 		}
 		return New(make([]float64, parts), list)
 	}
-	m := New([]float64{1, -2, -3}, []family.Q{normals(2), normals(1).parts[0], normals(3)})
-	of, _ := m.Defensive(func(q family.Q, i int) (mean, sd float64) { return q.Mean(i), q.SD(i) })
-	d := of.Drawer(n).(*Drawer)
-	require.NotNil(t, d.rows)
-	z, logs, points := make([]float64, 3*n), make([]float64, n), make([][]float64, n)
-	d.Draw(z, rng)
-	d.SubLogQ(logs)
-	for k := range points {
-		points[k] = []float64{z[k], z[n+k], z[2*n+k]}
-		log, ratio := of.logRest(points[k], 0, math.NaN())
-		require.InDelta(t, log, -logs[k], 1e-11*(1+math.Abs(log)))
-		require.InEpsilon(t, ratio, d.BaseRatios()[k], 1e-10)
+	split := func(at float64, parts int) *Mixture { // at z₀ = at, each with another bound of z₁, or of z₀ + z₁
+		var list []family.Q
+		for k, x := range normals(2 * parts).parts {
+			first := below(-at, 1)
+			if first.Positive = k%2 == 0; k%3 == 0 {
+				first = above(0.3, 0.5, 1)
+			}
+			q, _, err := x.(*family.Normal).Confine([]family.Side{first, above(2+float64(k), 0, 1)})
+			require.NoError(t, err)
+			list = append(list, q)
+		}
+		return New(make([]float64, len(list)), list)
 	}
-	points = append(points, []float64{0, 1e200, 0}, []float64{0, math.NaN(), 0})
-	for k, log := range LogProbs(of, points) {
-		want := of.LogProb(points[k])
-		require.True(t, log == want || math.IsNaN(log) && math.IsNaN(want) || math.Abs(log-want) < 1e-11*(1+math.Abs(want)), "%v, not %v", log, want)
+	for _, m := range []*Mixture{
+		New([]float64{1, -2, -3}, []family.Q{normals(2), normals(1).parts[0], normals(3)}),
+		normals(50), split(0.2, 30), New([]float64{0, 0, 1}, []family.Q{split(-1, 2), normals(1).parts[0], split(1, 20)}), randomMixture(t, 3, rng),
+	} {
+		of, _ := m.Defensive(func(q family.Q, i int) (mean, sd float64) { return q.Mean(i), q.SD(i) })
+		d := of.Drawer(n).(*Drawer)
+		z, logs, points := make([]float64, 3*n), make([]float64, n), make([][]float64, n)
+		d.Draw(z, rng)
+		d.SubLogQ(logs)
+		for k := range points {
+			points[k] = []float64{z[k], z[n+k], z[2*n+k]}
+			log, ratio := of.logRest(points[k], 0, math.NaN())
+			require.InDelta(t, log, -logs[k], 1e-11*(1+math.Abs(log)))
+			require.InEpsilon(t, ratio, d.BaseRatios()[k], 1e-10)
+		}
+		points = append(points, []float64{0, 1e200, 0}, []float64{0, math.NaN(), 0})
+		for k, log := range LogProbs(of, points) {
+			want := of.LogProb(points[k])
+			require.True(t, log == want || math.IsNaN(log) && math.IsNaN(want) || math.Abs(log-want) < 1e-11*(1+math.Abs(want)), "%v, not %v", log, want)
+		}
 	}
-	require.Nil(t, newNormalRows(normals(mostRowed+1), n), "many parts")
-	require.Nil(t, newNormalRows(randomMixture(t, 3, rng), n), "parts of other families")
 }
 
 // Parts that cannot reach a point are passed over, and no others: on their bounds and
@@ -120,7 +134,7 @@ func TestMixtureBoxes(t *testing.T) {
 			for _, x := range []float64{math.Nextafter(x, -2e9), x, math.Nextafter(x, 2e9)} {
 				z := []float64{x, rng.NormFloat64()}
 				visited := make([]bool, len(parts))
-				m.boxes.each(z, func(k int) { visited[k] = true })
+				m.boxes.each(m.boxes.place(z, 1, 0), func(k int) { visited[k] = true })
 				for k, q := range parts {
 					logs[k] = -math.Log(float64(len(parts))) + q.LogProb(z)
 					if !visited[k] {

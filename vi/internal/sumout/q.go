@@ -24,10 +24,13 @@ import (
 type Q struct {
 	family.Q // of the rest; its switches are independent of them, and do not count
 	*Given
-	own  []family.Piece // the laws of its switches
+	own  []ownLaw // of its switches
 	law  *summedLaw
 	size int // of the sample that laws are made of
 }
+
+// An ownLaw is a normal that a switch has in the rest's family.
+type ownLaw struct{ Mean, SD, logSD float64 }
 
 // A Family is that of members Q with a rest of one family.
 type Family struct {
@@ -100,7 +103,8 @@ func (c *Given) Over(rest family.Q) *Q {
 func (q *Q) moved() {
 	q.law, q.own = &summedLaw{}, q.own[:0:0]
 	for _, w := range q.Switches {
-		q.own = append(q.own, q.Q.Law(regions.Hyperplane{Index: []int{w.Latent}, Coef: []float64{1}})[0])
+		p := q.Q.Law(regions.Hyperplane{Index: []int{w.Latent}, Coef: []float64{1}})[0]
+		q.own = append(q.own, ownLaw{p.Mean, p.SD, math.Log(p.SD)})
 	}
 }
 
@@ -198,9 +202,9 @@ var halfLog2Pi = 0.5 * math.Log(2*math.Pi)
 
 // logOwn is the log density of switch i in the rest's family, where it is independent.
 func (q *Q) logOwn(i int, x float64) float64 {
-	p := q.own[i]
+	p := &q.own[i]
 	t := (x - p.Mean) / p.SD
-	return -0.5*t*t - math.Log(p.SD) - halfLog2Pi
+	return -0.5*t*t - p.logSD - halfLog2Pi
 }
 
 // Completion implements mixture.Completed.
@@ -216,6 +220,17 @@ func (q *Q) LogRest(z []float64) float64 {
 		log -= q.logOwn(i, z[w.Latent])
 	}
 	return log
+}
+
+// LogRests implements mixture.Completed.
+func (q *Q) LogRests(logs, z []float64) {
+	n := len(logs)
+	mixture.LogsOf(q.Q, logs, z, make([]float64, (q.Dim()+1)*n))
+	for i, w := range q.Switches {
+		for k, x := range z[w.Latent*n:][:n] {
+			logs[k] -= q.logOwn(i, x)
+		}
+	}
 }
 
 // Rand implements family.Q.
