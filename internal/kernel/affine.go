@@ -33,29 +33,43 @@ func (k Affine) Eval(out Matrix, in []Matrix) {
 
 // evalTwo is Eval of two operands.
 func (k Affine) evalTwo(out Matrix, in []Matrix) {
+	x := operandsOf(out, in, k.Base)
 	for r, c := range k.C {
 		row := out.Row(r)
 		for i := range row {
 			row[i] = c
 		}
 		for e := k.From[r]; e < k.From[r+1]; e++ {
-			vec.AddScaled(row, k.Coef[e], rowsOf(k.Ref[e], 1, k.Base, out, in))
+			vec.AddScaled(row, k.Coef[e], x.rows(k.Ref[e], 1))
 		}
 	}
 }
 
-// rowsOf are n rows from number ref on of two operands, which end at base, and the result.
-func rowsOf(ref int32, n int, base [2]int32, out Matrix, in []Matrix) []float64 {
-	m := out
-	switch {
-	case ref < base[0]:
-		m = in[0]
-	case ref < base[1]:
-		m, ref = in[1], ref-base[0]
-	default:
-		ref -= base[1]
+// operands are the rows of two operands, whose numbers end at base, and of the result.
+type operands struct {
+	data [3][]float64
+	base [2]int32
+	cols int
+}
+
+func operandsOf(out Matrix, in []Matrix, base [2]int32) (x operands) {
+	x = operands{base: base, cols: out.Cols}
+	for i, m := range in {
+		x.data[i] = m.Data
 	}
-	return m.Span(int(ref), n).Data
+	x.data[2] = out.Data
+	return x
+}
+
+// rows are n rows from number ref on.
+func (x *operands) rows(ref int32, n int) []float64 {
+	k := 0
+	if ref >= x.base[1] {
+		k, ref = 2, ref-x.base[1]
+	} else if ref >= x.base[0] {
+		k, ref = 1, ref-x.base[0]
+	}
+	return x.data[k][int(ref)*x.cols:][:n*x.cols]
 }
 
 // evalColumn is Eval of one operand and one column.

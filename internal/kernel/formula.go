@@ -47,20 +47,21 @@ func (k Formulas) joins(first, r int) bool {
 
 // Eval implements [Kernel].
 func (k Formulas) Eval(out Matrix, in []Matrix) {
+	x := operandsOf(out, in, k.Base)
 	for i, first := range k.Runs {
 		last := int32(out.Rows)
 		if i+1 < len(k.Runs) {
 			last = k.Runs[i+1]
 		}
 		n := int(last - first)
-		rows, refs := out.Span(int(first), n).Data, k.Ref[k.From[first]:k.From[first+1]]
+		rows, refs := out.Data[int(first)*out.Cols:][:n*out.Cols], k.Ref[k.From[first]:k.From[first+1]]
 		if refs[0] < 0 {
-			vec.Affine(rows, rowsOf(-1-refs[0], n, k.Base, out, in), -1, 1)
+			vec.Affine(rows, x.rows(-1-refs[0], n), -1, 1)
 			continue
 		}
-		vec.Mul(rows, rowsOf(refs[0], n, k.Base, out, in), rowsOf(refs[1], n, k.Base, out, in))
+		vec.Mul(rows, x.rows(refs[0], n), x.rows(refs[1], n))
 		for _, ref := range refs[2:] {
-			vec.Mul(rows, rows, rowsOf(ref, n, k.Base, out, in))
+			vec.Mul(rows, rows, x.rows(ref, n))
 		}
 	}
 }
