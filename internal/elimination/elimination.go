@@ -455,9 +455,11 @@ func (s *Sum) normalise(dst []float64, rows [][]float64) {
 		}
 	}
 	for _, row := range rows {
-		floats.SubTo(s.exp, row, s.top)
-		vec.Exp(s.exp, s.exp)
-		floats.Add(dst, s.exp)
+		if s.counts(row) {
+			floats.SubTo(s.exp, row, s.top)
+			vec.Exp(s.exp, s.exp)
+			floats.Add(dst, s.exp)
+		}
 	}
 	endless := false
 	for k, top := range s.top {
@@ -482,6 +484,16 @@ func (s *Sum) normalise(dst []float64, rows [][]float64) {
 	}
 }
 
+// counts reports whether some number of a row is not nothing beside the largest.
+func (s *Sum) counts(row []float64) bool {
+	for k, top := range s.top[:len(row)] {
+		if !(row[k]-top < nothing) {
+			return true
+		}
+	}
+	return false
+}
+
 // row is that of v's value 0, given the values of the others.
 func (s *Sum) row(b *bound, x []int) (r int) {
 	for _, w := range b.given {
@@ -499,13 +511,20 @@ func (s *Sum) LogProb(k int, x []int) (log float64) {
 	return log
 }
 
+// nothing is the log of a part of a sum that does not change it.
+const nothing = -60
+
 // Draw draws x at sample k by a uniform number for each variable.
 func (s *Sum) Draw(k int, x []int, u func(v int) float64) {
 	for j := len(s.steps) - 1; j >= 0; j-- {
 		b := &s.steps[j]
 		left, r := u(b.v), s.row(b, x)
 		for x[b.v] = 0; x[b.v] < b.values-1; x[b.v]++ {
-			if left -= math.Exp(b.log[r+x[b.v]][k]); left < 0 {
+			log := b.log[r+x[b.v]][k]
+			if log < nothing {
+				continue
+			}
+			if left -= math.Exp(log); left < 0 {
 				break
 			}
 		}
