@@ -95,6 +95,19 @@ func (b *bound) holds(z []float64) bool {
 	return (phi > 0) == b.Positive
 }
 
+// holdAt sets dst to −Inf at the points, latents × n, that are not on the side; phi is scratch of n numbers.
+func (b *bound) holdAt(dst, z, phi []float64) {
+	vec.Fill(phi, b.Const)
+	for l, i := range b.Index {
+		vec.AddScaled(phi, b.Coef[l], z[i*len(phi):][:len(phi)])
+	}
+	for k, x := range phi {
+		if x > 0 != b.Positive {
+			dst[k] = math.Inf(-1)
+		}
+	}
+}
+
 // ends are the bounds at z, and which of the floors and ceilings they are; −1 if there is none.
 func (r *truncation) ends(z []float64) (lo, hi float64, floor, ceiling int) {
 	lo, hi, floor, ceiling = math.Inf(-1), math.Inf(1), -1, -1
@@ -445,7 +458,8 @@ func (q *confined) sameMass(z []float64) float64 {
 
 // LogProbs implements Truncated.
 func (q *confined) LogProbs(dst, z []float64, plus float64, room []float64) {
-	n, point := len(dst), make([]float64, q.Dim())
+	n := len(dst)
+	point := room[n:][:q.Dim()]
 	at := func(k int) []float64 {
 		for i := range point {
 			point[i] = z[i*n+k]
@@ -454,14 +468,13 @@ func (q *confined) LogProbs(dst, z []float64, plus float64, room []float64) {
 	}
 	q.normal.LogProbs(dst, z, plus-q.sameMass(at(0)), room)
 	phi := room[:n]
-	for _, s := range q.Sides() {
-		vec.Fill(phi, s.Const)
-		for l, i := range s.Index {
-			vec.AddScaled(phi, s.Coef[l], z[i*n:][:n])
+	for _, r := range q.truncations {
+		if r == nil {
+			continue
 		}
-		for k, x := range phi {
-			if x > 0 != s.Positive {
-				dst[k] = math.Inf(-1)
+		for _, bounds := range [2][]bound{r.floors, r.ceilings} {
+			for i := range bounds {
+				bounds[i].holdAt(dst, z, phi)
 			}
 		}
 	}

@@ -218,6 +218,13 @@ type Drawer interface {
 	SubLogQ(dst []float64)
 }
 
+// A Knower is a Drawer that may know log r at its draws, of which it has sums.
+type Knower interface {
+	Drawer
+	// LogR is log r of p at the draws; nil if it is not known.
+	LogR(p Program) []float64
+}
+
 // A Sampler is a Drawer that knows gradients by θ. It allocates nothing after it is
 // made.
 //

@@ -13,8 +13,8 @@ type Completed interface {
 	family.Q
 	// LogRest is log q(rest).
 	LogRest(z []float64) float64
-	// LogRests sets logs to it at points z, latents × len(logs).
-	LogRests(logs, z []float64)
+	// LogRests sets logs to it at points z, latents × len(logs). room is scratch of (Dim() + 1)·len(logs) numbers.
+	LogRests(logs, z, room []float64)
 	// RandRest draws the rest of z.
 	RandRest(z []float64, rng *rand.Rand)
 	// Completion is the law of the others.
@@ -38,6 +38,8 @@ type Completer interface {
 	// Draw draws what is not the rest of z, given Uniforms numbers for each point, one
 	// point after another, and stores log p(z | rest) in log.
 	Draw(log, z, u []float64)
+	// LogR is log r of p at what Draw has drawn; nil if it is not known.
+	LogR(p family.Program) []float64
 	// LogProb stores log p(z | rest) in log.
 	LogProb(log, z []float64)
 }

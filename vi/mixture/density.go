@@ -95,10 +95,10 @@ func LogProbsBeside(q family.Q, points [][]float64, p family.Q, logP []float64) 
 	if !ok1 || !ok2 || !a.Completion().Equal(b.Completion()) {
 		return LogProbs(q, points)
 	}
-	rest := make([]float64, pointsAtOnce)
+	rest, room := make([]float64, pointsAtOnce), make([]float64, (q.Dim()+1)*pointsAtOnce)
 	logs := inBlocks(q.Dim(), points, func(dst, z []float64) {
-		a.LogRests(dst, z)
-		b.LogRests(rest, z)
+		a.LogRests(dst, z, room)
+		b.LogRests(rest, z, room)
 		vec.AddScaled(dst, -1, rest)
 	})
 	floats.Add(logs, logP)

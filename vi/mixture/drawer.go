@@ -86,6 +86,14 @@ func (d *Drawer) DrawParts(z []float64, parts []int, rng *rand.Rand) {
 	copy(d.part, parts)
 }
 
+// LogR implements family.Knower.
+func (d *Drawer) LogR(p family.Program) []float64 {
+	if d.complete == nil {
+		return nil
+	}
+	return d.complete.LogR(p)
+}
+
 // SubLogQ implements family.Drawer.
 func (d *Drawer) SubLogQ(dst []float64) {
 	d.q.logRests(d.logs, d.ratios, d.z, d.part, d.own)

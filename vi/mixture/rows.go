@@ -123,7 +123,7 @@ func (r *rows) run(at place) {
 // evaluate sets row to the log density of a part.
 func (r *rows) evaluate(q family.Q, row []float64) {
 	if c, ok := q.(Completed); ok && r.m.completion != nil {
-		c.LogRests(row, r.z)
+		c.LogRests(row, r.z, r.room)
 		return
 	}
 	LogsOf(q, row, r.z, r.room)

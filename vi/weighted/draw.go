@@ -95,12 +95,12 @@ func (s *Sample) draw(ctx context.Context, q family.Q, part []int, seed uint64) 
 		} else {
 			w.drawer.(*mixture.Drawer).DrawParts(x.Z, part[first:][:x.N], rng)
 		}
-		d.Arrangement().SignBatch(x.Signs, x.Z, x.N)
-		if err := x.Run(); err != nil {
+		logR, err := LogR(d, x, w.drawer)
+		if err != nil {
 			return err
 		}
 		ratio := s.LogRatio[first:][:x.N]
-		copy(ratio, x.Out)
+		copy(ratio, logR)
 		for _, v := range ratio {
 			if math.IsNaN(v) || math.IsInf(v, 1) {
 				return s.bad(q, v)
@@ -121,6 +121,18 @@ func (s *Sample) draw(ctx context.Context, q family.Q, part []int, seed uint64) 
 		return fmt.Errorf("weighted: %w", err)
 	}
 	return nil
+}
+
+// LogR is log r of d at what a drawer has put in x.Z, by x unless the drawer knows it.
+func LogR(d *graph.Density, x *graph.Executor, drawer family.Drawer) ([]float64, error) {
+	if k, ok := drawer.(family.Knower); ok {
+		if logs := k.LogR(d); logs != nil {
+			return logs, nil
+		}
+	}
+	d.Arrangement().SignBatch(x.Signs, x.Z, x.N)
+	err := x.Run()
+	return x.Out, err
 }
 
 // bad is the error of a log density that is NaN or +Inf at a draw.

@@ -13,6 +13,7 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mixture"
+	"github.com/facetvi/facet/vi/weighted"
 )
 
 const (
@@ -42,8 +43,8 @@ func ratios(ctx context.Context, d *graph.Density, x *graph.Executor, q family.Q
 		draw.Draw(x.Z, rng)
 		clear(logQ)
 		draw.SubLogQ(logQ)
-		d.Arrangement().SignBatch(x.Signs, x.Z, quick)
-		if err := x.Run(); err != nil {
+		logR, err := weighted.LogR(d, x, draw)
+		if err != nil {
 			return w, err
 		}
 		for k := range min(quick, n-len(w.z)) {
@@ -53,8 +54,8 @@ func ratios(ctx context.Context, d *graph.Density, x *graph.Executor, q family.Q
 			}
 			all = all[len(z):]
 			w.z = append(w.z, z)
-			w.logR = append(w.logR, x.Out[k])
-			w.ratio = append(w.ratio, x.Out[k]+logQ[k])
+			w.logR = append(w.logR, logR[k])
+			w.ratio = append(w.ratio, logR[k]+logQ[k])
 		}
 	}
 	return w, nil

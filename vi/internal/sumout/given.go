@@ -6,6 +6,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/derive"
+	"github.com/facetvi/facet/vi/family"
 	"github.com/facetvi/facet/vi/mixture"
 )
 
@@ -53,8 +54,9 @@ func (c *Given) LogProb(z []float64) float64 {
 // A completer works through a batch of n points a few at a time, as many as have what
 // is known of their intervals in fast memory.
 type completer struct {
-	sum *Sum
-	n   int
+	sum  *Sum
+	n    int
+	logR []float64 // at what was drawn
 }
 
 const (
@@ -69,7 +71,7 @@ func (c *Given) Completer(n int) mixture.Completer {
 	if err != nil {
 		panic("sumout: " + err.Error()) // New has worked before
 	}
-	return &completer{sum, n}
+	return &completer{sum, n, make([]float64, n)}
 }
 
 // each runs the sum for all points of z, and calls f with the place in the sum and in
@@ -99,7 +101,16 @@ func (c *completer) Uniforms() int { return 2 * len(c.sum.Switches) }
 func (c *completer) Draw(log, z, u []float64) {
 	c.each(z, func(k, at int) {
 		log[at] = c.sum.draw(k, u[at*c.Uniforms():], z, at, c.n)
+		c.logR[at] = c.sum.Out[k] + log[at]
 	})
+}
+
+// LogR implements mixture.Completer.
+func (c *completer) LogR(p family.Program) []float64 {
+	if p != family.Program(c.sum.d) {
+		return nil
+	}
+	return c.logR
 }
 
 // LogProb implements mixture.Completer.

@@ -150,14 +150,15 @@ func (q *Q) SD(i int) float64 { return family.Marginal(q, i).SD() }
 
 // A summedDrawer draws batches.
 type summedDrawer struct {
-	q       *Q
-	rest    family.Drawer
-	logQ, u []float64
+	q          *Q
+	rest       family.Drawer
+	logQ, logR []float64
+	u          []float64
 }
 
 // Drawer implements family.Q.
 func (q *Q) Drawer(n int) family.Drawer {
-	d := &summedDrawer{q: q, rest: q.Q.Drawer(n), logQ: make([]float64, n)}
+	d := &summedDrawer{q: q, rest: q.Q.Drawer(n), logQ: make([]float64, n), logR: make([]float64, n)}
 	d.u = make([]float64, n*2*len(q.Switches))
 	return d
 }
@@ -184,10 +185,19 @@ func (d *summedDrawer) Draw(z []float64, rng *rand.Rand) {
 	}
 	complete := d.q.take(n)
 	complete.Draw(d.logQ, z, d.u)
+	copy(d.logR, complete.logR)
 	d.q.put(complete)
 	for k, x := range rest {
 		d.logQ[k] -= x
 	}
+}
+
+// LogR implements family.Knower.
+func (d *summedDrawer) LogR(p family.Program) []float64 {
+	if p != family.Program(d.q.d) {
+		return nil
+	}
+	return d.logR
 }
 
 // SubLogQ implements family.Drawer.
@@ -223,9 +233,9 @@ func (q *Q) LogRest(z []float64) float64 {
 }
 
 // LogRests implements mixture.Completed.
-func (q *Q) LogRests(logs, z []float64) {
+func (q *Q) LogRests(logs, z, room []float64) {
 	n := len(logs)
-	mixture.LogsOf(q.Q, logs, z, make([]float64, (q.Dim()+1)*n))
+	mixture.LogsOf(q.Q, logs, z, room)
 	for i, w := range q.Switches {
 		for k, x := range z[w.Latent*n:][:n] {
 			logs[k] -= q.logOwn(i, x)

@@ -110,6 +110,20 @@ func TestMixture(t *testing.T) {
 			require.InDelta(t, want, -logs[k], 1e-12*math.Abs(want), name)
 			require.InDelta(t, b, mixture.LogProbsBeside(wide, points[k:k+1], q, []float64{a})[0], 1e-12*math.Abs(b), name)
 		}
+		for _, x := range []family.Drawer{drawer, q.Drawer(draws)} {
+			x.Draw(z, parallel.NewRand(6))
+			known := x.(family.Knower).LogR(d)
+			require.Len(t, known, draws)
+			require.Nil(t, x.(family.Knower).LogR(vitest.Change(t)), "another density")
+			for k, got := range known {
+				for i := range n {
+					points[k][i] = z[i*draws+k]
+				}
+				want, err := d.LogProb(points[k])
+				require.NoError(t, err)
+				require.InDelta(t, want, got, 1e-10*max(1, math.Abs(want)), name)
+			}
+		}
 		for i := range n { // a part has as much of the sample for laws as it has weight
 			require.InDelta(t, 0.3*q.Mean(i)+0.7*wide.Mean(i), m.Mean(i), 0.3*m.SD(i), name)
 		}
