@@ -99,6 +99,9 @@ func (f *finder) around(ctx context.Context, latents []int, z []float64, signs r
 	if err != nil || base == nil {
 		return nil, err
 	}
+	for k, i := range latents { // the other modes are nearer to this one
+		z[i] = base.mean[k]
+	}
 	x, sum := &wide{shift: base.square(here)}, f.mode.sum
 	for _, group := range f.groups() {
 		total := f.together(group)
