@@ -118,20 +118,29 @@ func (l *boxLatent) piece(x float64) int {
 	return sort.Search(len(l.cuts), func(i int) bool { return x < l.cuts[i] })
 }
 
-// A place is where in the sets of each latent of boxes a point is.
+// A place is where in the sets of each latent of boxes a point is, as far as there are any.
 type place [mostBoxLatents]int
 
-// place is that of point k of n, latents × n.
-func (b *boxes) place(z []float64, n, k int) (p place) {
+// put makes p that of point k of n, latents × n.
+func (p *place) put(b *boxes, z []float64, n, k int) {
 	b.once.Do(b.make)
 	for i := range b.list {
 		p[i] = b.list[i].piece(z[b.list[i].latent*n+k]) * words(len(b.of))
 	}
-	return p
+}
+
+// same reports whether p is the place of point k of n, too.
+func (p *place) same(b *boxes, z []float64, n, k int) bool {
+	for i := range b.list {
+		if p[i] != b.list[i].piece(z[b.list[i].latent*n+k])*words(len(b.of)) {
+			return false
+		}
+	}
+	return true
 }
 
 // each visits the parts that may have a density at a place, in their order.
-func (b *boxes) each(from place, visit func(k int)) {
+func (b *boxes) each(from *place, visit func(k int)) {
 	n := words(len(b.of))
 	for w := range n {
 		set := ^uint64(0)

@@ -50,7 +50,9 @@ func TestBoxes(t *testing.T) {
 				}
 			}
 			var got []int
-			b.each(b.place(z, 1, 0), func(k int) { got = append(got, k) })
+			var at place
+			at.put(&b, z, 1, 0)
+			b.each(&at, func(k int) { got = append(got, k) })
 			require.True(t, slices.IsSorted(got))
 			for _, k := range got {
 				if !inside[k] {

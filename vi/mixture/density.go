@@ -11,18 +11,20 @@ import (
 
 // LogProb implements family.Q.
 func (m *Mixture) LogProb(z []float64) float64 {
-	log, _ := m.logRest(z, 0, math.NaN())
+	var at place
+	at.put(m.boxes, z, 1, 0)
+	log, _ := m.logRest(&at, z, 0, math.NaN())
 	if m.completion != nil && !math.IsInf(log, -1) {
 		log += m.completion.LogProb(z)
 	}
 	return log
 }
 
-// logRest is LogProb without the completion, if there is one; and the density of the base, if there is one, divided by m's. given is the log density
-// of one part there, or NaN if that is not known.
-func (m *Mixture) logRest(z []float64, part int, given float64) (log, ratio float64) {
+// logRest is LogProb at z, whose place is given, without the completion, if there is one; and the density of the base, if there is one, divided by m's.
+// given is the log density of one part there, or NaN if that is not known.
+func (m *Mixture) logRest(at *place, z []float64, part int, given float64) (log, ratio float64) {
 	top, sum := math.Inf(-1), 0.0
-	m.boxes.each(m.boxes.place(z, 1, 0), func(k int) {
+	m.boxes.each(at, func(k int) {
 		x := m.log[k]
 		switch {
 		case k == part && !math.IsNaN(given):

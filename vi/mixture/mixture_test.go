@@ -96,7 +96,9 @@ func TestMixtureRows(t *testing.T) {
 		d.SubLogQ(logs)
 		for k := range points {
 			points[k] = []float64{z[k], z[n+k], z[2*n+k]}
-			log, ratio := of.logRest(points[k], 0, math.NaN())
+			var at place
+			at.put(of.boxes, points[k], 1, 0)
+			log, ratio := of.logRest(&at, points[k], 0, math.NaN())
 			require.InDelta(t, log, -logs[k], 1e-11*(1+math.Abs(log)))
 			require.InEpsilon(t, ratio, d.BaseRatios()[k], 1e-10)
 		}
@@ -134,7 +136,9 @@ func TestMixtureBoxes(t *testing.T) {
 			for _, x := range []float64{math.Nextafter(x, -2e9), x, math.Nextafter(x, 2e9)} {
 				z := []float64{x, rng.NormFloat64()}
 				visited := make([]bool, len(parts))
-				m.boxes.each(m.boxes.place(z, 1, 0), func(k int) { visited[k] = true })
+				var at place
+				at.put(m.boxes, z, 1, 0)
+				m.boxes.each(&at, func(k int) { visited[k] = true })
 				for k, q := range parts {
 					logs[k] = -math.Log(float64(len(parts))) + q.LogProb(z)
 					if !visited[k] {

@@ -3,6 +3,7 @@ package mixture
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/vi/family"
@@ -33,36 +34,43 @@ func (m *Mixture) LogProbs(dst, z []float64) {
 // logRests is logRest at points z, latents × len(log); ratio may be nil. At point j the log density of part[j] is given[j], or not known if that is
 // NaN; part may be nil.
 func (m *Mixture) logRests(log, ratio, z []float64, part []int, given []float64) {
-	n := len(log)
+	n, r := len(log), idle.Get().(*rows)
+	defer idle.Put(r)
+	r.m, r.part = m, nil
 	if ratio == nil {
-		ratio = make([]float64, n)
+		r.spare = sized(r.spare, n)
+		ratio = r.spare
 	}
-	r := &rows{m: m}
+	r.point = sized(r.point, m.Dim())
+	var at place
+	point, no := r.point, math.NaN()
 	for first, end := 0, 0; first < n; first = end {
-		at := m.boxes.place(z, n, first)
-		for end = first + 1; end < n && m.boxes.place(z, n, end) == at; end++ {
+		at.put(m.boxes, z, n, first)
+		for end = first + 1; end < n && at.same(m.boxes, z, n, end); end++ {
 		}
-		r.log, r.ratio, r.z, r.part = log[first:end], ratio[first:end], z, nil
-		if end-first < n {
-			r.z = columns(z, n, first, end)
-		}
-		if part != nil {
-			r.part, r.given = part[first:end], given[first:end]
-		}
-		if end-first <= fewPoints {
-			r.each()
+		if end-first > fewPoints {
+			r.log, r.ratio = log[first:end], ratio[first:end]
+			r.z = r.z[:0]
+			for row := range slices.Chunk(z, n) {
+				r.z = append(r.z, row[first:end]...)
+			}
+			if part != nil {
+				r.part, r.given = part[first:end], given[first:end]
+			}
+			r.run(&at)
 			continue
 		}
-		r.run(at)
+		for k := first; k < end; k++ {
+			for i := range point {
+				point[i] = z[i*n+k]
+			}
+			if part == nil {
+				log[k], ratio[k] = m.logRest(&at, point, 0, no)
+			} else {
+				log[k], ratio[k] = m.logRest(&at, point, part[k], given[k])
+			}
+		}
 	}
-}
-
-// columns are some columns of z, rows of n numbers.
-func columns(z []float64, n, first, end int) (some []float64) {
-	for row := range slices.Chunk(z, n) {
-		some = append(some, row[first:end]...)
-	}
-	return some
 }
 
 // rows evaluate a mixture at points that the same parts can reach, row by row: a row of log densities for each part.
@@ -73,31 +81,24 @@ type rows struct {
 	given         []float64
 	waiting       []int     // parts whose rows are not added up yet
 	logs          []float64 // and their rows
-	room          []float64 // scratch
+	sum, room     []float64 // scratch
+	spare, point  []float64
 }
 
-// each evaluates point by point.
-func (r *rows) each() {
-	n, point := len(r.log), make([]float64, r.m.Dim())
-	for k := range n {
-		for i := range point {
-			point[i] = r.z[i*n+k]
-		}
-		part, given := 0, math.NaN()
-		if r.part != nil {
-			part, given = r.part[k], r.given[k]
-		}
-		r.log[k], r.ratio[k] = r.m.logRest(point, part, given)
-	}
-}
+// idle are rows that are used again: to make them takes longer than to use them for few points.
+var idle = sync.Pool{New: func() any { return new(rows) }}
+
+// sized is x, or another slice if that is too short, with n numbers.
+func sized(x []float64, n int) []float64 { return slices.Grow(x[:0], n)[:n] }
 
 // run evaluates points at a place.
-func (r *rows) run(at place) {
+func (r *rows) run(at *place) {
 	n := len(r.log)
-	r.logs, r.room = make([]float64, partsAtOnce*n), make([]float64, (r.m.Dim()+1)*n)
+	r.logs, r.room, r.sum = sized(r.logs, partsAtOnce*n), sized(r.room, (r.m.Dim()+1)*n), sized(r.sum, n)
 	vec.Fill(r.log, -math.MaxFloat64) // far from all parts
 	clear(r.ratio)
-	sum := make([]float64, n)
+	sum := r.sum
+	clear(sum)
 	r.m.boxes.each(at, func(k int) {
 		row := r.logs[len(r.waiting)*n:][:n]
 		r.waiting = append(r.waiting, k)
