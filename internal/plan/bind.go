@@ -3,25 +3,26 @@ package plan
 import "github.com/facetvi/facet/internal/kernel"
 
 // bind gives every node its memory and makes the steps.
-func (p *planner) bind(roots []*root) *Plan {
+func (p *planner) bind(roots []*root) []step {
 	p.markLastReads(roots)
 	for _, r := range roots {
 		if r.direct = r.n.k != nil && r.n.val.Data == nil; r.direct {
-			r.n.val = r.Out
+			r.n.val = r.out
 		}
 	}
-	pl := &Plan{}
+	free := arena{}
+	var steps []step
 	for i, n := range p.order {
 		if n.viewed != nil {
 			n.val = n.viewed.val.Span(n.first, n.rows)
 			continue
 		}
 		if n.val.Data == nil {
-			n.val = kernel.Matrix{Data: p.arena.take(n.rows * p.cols), Rows: n.rows, Cols: p.cols}
+			n.val = kernel.Matrix{Data: free.take(n.rows * p.cols), Rows: n.rows, Cols: p.cols}
 			n.owned = true
 		}
-		pl.steps = append(pl.steps, p.step(n))
-		p.release(n, i)
+		steps = append(steps, p.step(n))
+		n.release(i, free)
 	}
 	for _, r := range roots {
 		switch {
@@ -29,10 +30,10 @@ func (p *planner) bind(roots []*root) *Plan {
 			r.setStatic(p.cols)
 		case !r.direct:
 			same := kernel.Gather{Idx: kernel.RowRange(0, r.n.rows)}
-			pl.steps = append(pl.steps, step{same, r.Out, []kernel.Matrix{r.n.val}})
+			steps = append(steps, step{same, r.out, []kernel.Matrix{r.n.val}})
 		}
 	}
-	return pl
+	return steps
 }
 
 // markLastReads says of each node up to which step its value must be kept.
@@ -69,12 +70,12 @@ func (p *planner) step(n *node) step {
 	return s
 }
 
-// release takes back the memory of the values that node n, number i, is the
-// last to read.
-func (p *planner) release(n *node, i int) {
+// release frees the memory of the values that node n, number i, is the last to
+// read.
+func (n *node) release(i int, free arena) {
 	for _, x := range n.in {
 		if x = x.storage(); x.owned && x.last == i {
-			p.arena.give(x.val.Data)
+			free.give(x.val.Data)
 			x.owned = false
 		}
 	}
@@ -82,12 +83,12 @@ func (p *planner) release(n *node, i int) {
 
 // setStatic sets a result that is the same in each run.
 func (r *root) setStatic(samples int) {
-	if !r.Sum {
-		r.Out.SetConstant(r.n.val.Data)
+	if !r.sum {
+		r.out.SetConstant(r.n.val.Data)
 		return
 	}
 	for i, v := range r.n.val.Data {
-		r.Out.Data[i] = v * float64(samples)
+		r.out.Data[i] = v * float64(samples)
 	}
 }
 

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"math"
 	"slices"
 
 	"github.com/facetvi/facet/internal/kernel"
@@ -51,10 +50,6 @@ func (n *node) scaleByConstant() {
 		coef[r] *= by
 	}
 	n.k, n.in = kernel.Scale{Coef: kernel.NewCoefs(coef)}, []*node{x}
-}
-
-func allFinite(v []float64) bool {
-	return !slices.ContainsFunc(v, func(x float64) bool { return math.IsInf(x, 0) || math.IsNaN(x) })
 }
 
 // foldReduce lets a reduce read the operands of nodes that only pick or scale

@@ -2,6 +2,8 @@ package plan
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"gorgonia.org/gorgonia"
 
@@ -33,12 +35,29 @@ type node struct {
 // inner reports whether n is computed in each run for one user alone.
 func (n *node) inner() bool { return n.uses == 1 && !n.static }
 
+// A step is a kernel with the values that it reads and writes.
+type step struct {
+	k   kernel.Kernel
+	out kernel.Matrix
+	in  []kernel.Matrix
+}
+
+// A spread is a column and where it goes, in each column.
+type spread struct{ to, from kernel.Matrix }
+
+// A root is a node whose value is a result.
+type root struct {
+	n      *node
+	out    kernel.Matrix
+	sum    bool // over the samples
+	direct bool // n writes the result itself
+}
+
 // A planner turns the nodes of a graph into steps.
 type planner struct {
 	cols  int
 	nodes map[*gorgonia.Node]*node
-	order []*node // those that are computed in each run, operands first
-	arena arena
+	order []*node  // those that are computed in each run, operands first
 	renew []step   // make columns
 	wide  []spread // of columns
 }
@@ -115,9 +134,6 @@ func (p *planner) column(n *node) {
 	n.column, n.k, n.in = s.out, nil, nil
 }
 
-// A spread is a column and where it goes, in each column.
-type spread struct{ to, from kernel.Matrix }
-
 // widen gives a node with a column a value for each sample.
 func (p *planner) widen(n *node) {
 	if n.varies() && n.val.Data == nil {
@@ -135,4 +151,8 @@ func (n *node) evaluate() {
 	n.val = kernel.NewMatrix(n.rows, 1)
 	n.k.Eval(n.val, in)
 	n.k, n.in = nil, nil
+}
+
+func allFinite(v []float64) bool {
+	return !slices.ContainsFunc(v, func(x float64) bool { return math.IsInf(x, 0) || math.IsNaN(x) })
 }

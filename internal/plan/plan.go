@@ -13,13 +13,6 @@ type Plan struct {
 	wide  []spread
 }
 
-// A step is a kernel with the values that it reads and writes.
-type step struct {
-	k   kernel.Kernel
-	out kernel.Matrix
-	in  []kernel.Matrix
-}
-
 // Run computes the results of the inputs.
 func (p *Plan) Run() {
 	for i := range p.steps {
@@ -60,7 +53,7 @@ type Result struct {
 // slices of inputs and results. The graph may be one for another number of
 // samples, more than one: what has one column in it is the same for all samples.
 func New(samples int, inputs []Input, results []Result) (*Plan, error) {
-	p := &planner{cols: samples, nodes: map[*gorgonia.Node]*node{}, arena: arena{}}
+	p := &planner{cols: samples, nodes: map[*gorgonia.Node]*node{}}
 	for _, in := range inputs {
 		n := &node{rows: in.Value.Rows, static: in.Value.Cols == 1 && in.Node.Shape()[1] == 1, val: in.Value}
 		if in.Varies {
@@ -76,24 +69,16 @@ func New(samples int, inputs []Input, results []Result) (*Plan, error) {
 		}
 		n.uses++
 		p.widen(n)
-		roots[i] = &root{n: n, Result: r}
+		roots[i] = &root{n: n, out: r.Out, sum: r.Sum}
 	}
 	p.fuse(roots)
 	for _, r := range roots {
-		if r.Sum && !r.n.static {
+		if r.sum && !r.n.static {
 			r.n = p.sumOverSamples(r.n)
 		}
 	}
 	p.prune(roots)
-	pl := p.bind(roots)
-	pl.renew, pl.wide = p.renew, p.wide
+	pl := &Plan{steps: p.bind(roots), renew: p.renew, wide: p.wide}
 	pl.Renew()
 	return pl, nil
-}
-
-// A root is a node whose value is a result.
-type root struct {
-	n *node
-	Result
-	direct bool // n writes the result itself
 }
