@@ -10,6 +10,7 @@ import (
 
 	"github.com/facetvi/facet/internal/safefile"
 	"github.com/facetvi/facet/internal/sealed"
+	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -33,43 +34,51 @@ type run struct {
 	Start                     mc.Numbers
 }
 
-// resume locks the checkpoint, if one is wanted, and goes on from it, if it is there.
-func (a *ascent) resume(e *Expectation) (release func(), err error) {
-	a.run = run{e.d.Fingerprint(), a.s.Seed, a.s.Samples, a.sign, a.s.StepSize, a.s.Tolerance, mc.Numbers(e.coord)}
-	if a.s.Checkpoint == "" {
-		return func() {}, nil
+// state is what a checkpoint has.
+type state struct {
+	Step   int
+	At     mc.Numbers // what the optimiser moves
+	Adam   vi.Adam
+	Sum    mc.Numbers // of the iterates of the window
+	From   int        // the step that it began after
+	End    int        // its last one
+	Last   mc.Numbers // the average of the window before; nil in the first
+	Halved int
+	Done   bool
+}
+
+// resume locks the file of a checkpoint, and returns what is in it; fresh, if it is not there, or path is empty.
+func resume(path string, fresh checkpoint) (c checkpoint, release func(), err error) {
+	if path == "" {
+		return fresh, func() {}, nil
 	}
-	if release, err = safefile.Lock(a.s.Checkpoint); err != nil {
-		return nil, fmt.Errorf("expect: checkpoint: %w", err)
+	if release, err = safefile.Lock(path); err != nil {
+		return c, nil, fmt.Errorf("expect: checkpoint: %w", err)
 	}
-	f, err := os.Open(a.s.Checkpoint)
+	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return release, nil
+		return fresh, release, nil
 	}
-	var c checkpoint
 	if err == nil {
 		defer f.Close()
 		err = sealed.Read(f, checkpointFormat, mostBytes, &c)
 	}
-	if err == nil && !reflect.DeepEqual(c.Run, a.run) {
+	if err == nil && !reflect.DeepEqual(c.Run, fresh.Run) {
 		err = errors.New("it is of another program, start, seed or settings: remove it to begin anew")
 	}
 	if err != nil {
 		release()
-		return nil, fmt.Errorf("expect: checkpoint %s: %w", a.s.Checkpoint, err)
+		return c, nil, fmt.Errorf("expect: checkpoint %s: %w", path, err)
 	}
-	a.state = c.State
-	return release, nil
+	return c, release, nil
 }
 
-// save writes the checkpoint, if one is wanted.
-func (a *ascent) save() error {
-	if a.s.Checkpoint == "" {
+// save writes the checkpoint, if there is a path.
+func (c checkpoint) save(path string) error {
+	if path == "" {
 		return nil
 	}
-	err := safefile.Replace(a.s.Checkpoint, func(w io.Writer) error {
-		return sealed.Write(w, checkpointFormat, checkpoint{a.run, a.state})
-	})
+	err := safefile.Replace(path, func(w io.Writer) error { return sealed.Write(w, checkpointFormat, c) })
 	if err != nil {
 		return fmt.Errorf("expect: checkpoint: %w", err)
 	}

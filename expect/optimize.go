@@ -10,7 +10,6 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/parallel"
-	"github.com/facetvi/facet/vi"
 	"github.com/facetvi/facet/vi/mc"
 )
 
@@ -143,19 +142,6 @@ func (a *ascent) gradient(ctx context.Context, at []float64, seed uint64) ([]flo
 	return g, nil
 }
 
-// state is what a checkpoint has.
-type state struct {
-	Step   int
-	At     mc.Numbers // what the optimiser moves
-	Adam   vi.Adam
-	Sum    mc.Numbers // of the iterates of the window
-	From   int        // the step that it began after
-	End    int        // its last one
-	Last   mc.Numbers // the average of the window before; nil in the first
-	Halved int
-	Done   bool
-}
-
 // Windows are those of vi.Automatic.
 const (
 	shortestWindow = 50
@@ -198,11 +184,13 @@ func (e *Expectation) optimize(ctx context.Context, s Settings, sign float64) (*
 	if a.r, err = newRunner(e.d, e.by, s.Samples, widthOf(s.Samples, stepBlocks)); err != nil {
 		return nil, err
 	}
-	release, err := a.resume(e)
+	a.run = run{e.d.Fingerprint(), s.Seed, s.Samples, sign, s.StepSize, s.Tolerance, mc.Numbers(e.coord)}
+	last, release, err := resume(s.Checkpoint, checkpoint{a.run, a.state})
 	if err != nil {
 		return nil, err
 	}
 	defer release()
+	a.state = last.State
 	err = a.findTolerance(ctx, e)
 	for err == nil && !a.Done && a.Step < s.Steps {
 		err = a.step(ctx)
@@ -280,7 +268,7 @@ func (a *ascent) endWindow(ctx context.Context) error {
 		a.End = a.Step + max(shortestWindow, a.Step/windowGrowth)
 	}
 	a.report(now)
-	return a.save()
+	return checkpoint{a.run, a.state}.save(a.s.Checkpoint)
 }
 
 // gain estimates by how much the objective is better at y than at x: the integral of its gradient along the line. The

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/chewxy/hm"
 	"gorgonia.org/gorgonia"
@@ -19,13 +18,12 @@ import (
 // A Layer is a program that nodes of Gorgonia graphs run. It may have nodes in several graphs, of any batch sizes, which
 // take turns: it is safe for concurrent use, and each run uses all processors.
 type Layer struct {
-	mu    sync.Mutex
-	rows  *expect.Rows
+	shared
 	nodes []*estimate
 }
 
 // Of is the layer that runs the rows. They are its own from then on.
-func Of(rows *expect.Rows) *Layer { return &Layer{rows: rows} }
+func Of(rows *expect.Rows) *Layer { return &Layer{shared: shared{rows: rows}} }
 
 // New is the layer of so many draws a row, for members of q's family, as expect.NewRows has them: independent normals if q is nil.
 func New(d *graph.Density, q family.Q, samples int, seed uint64) (*Layer, error) {
@@ -65,7 +63,7 @@ func (l *Layer) SetStep(step uint64) {
 func (l *Layer) Apply(theta, params, data *gorgonia.Node) (*gorgonia.Node, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := &estimate{layer: l, number: uint64(len(l.nodes))}
+	e := &estimate{layer: &l.shared, number: uint64(len(l.nodes))}
 	operands := gorgonia.Nodes{}
 	for _, in := range []struct {
 		name    string

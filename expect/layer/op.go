@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"hash"
 	"hash/fnv"
+	"sync"
 	"sync/atomic"
 
 	"github.com/chewxy/hm"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/facetvi/facet/expect"
 	"github.com/facetvi/facet/internal/parallel"
 )
 
@@ -94,10 +96,16 @@ func numbers(v gorgonia.Value, rows, columns int) ([]float64, error) {
 	return d.Float64s(), nil
 }
 
+// shared is what the nodes of a layer run, in turns.
+type shared struct {
+	mu   sync.Mutex
+	rows *expect.Rows
+}
+
 // estimate runs the rows: the value and the gradient, by parameters and by θ, of each.
 type estimate struct {
 	signature
-	layer   *Layer
+	layer   *shared
 	number  uint64 // among the layer's nodes
 	step    uint64 // of the next run
 	batch   int

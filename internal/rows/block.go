@@ -9,15 +9,6 @@ import (
 	"github.com/facetvi/facet/internal/ir"
 )
 
-// A block is the results of a script in n rows.
-type block struct {
-	n      int
-	v, err [][]float64 // by operation
-	is     []bool      // by row: all questions have the answers that they had
-	ids    [][]ir.ID   // by hole
-	hashes [][]uint32  // by root
-}
-
 // Data are what rows are made from. Rows are those of the block.
 type Data interface {
 	// Input stores number k of the data in rows first, first + 1, … in dst.

@@ -8,10 +8,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-const (
-	density0   = 0.398942280401432677939946059934 // φ(0)
-	logDensity = -0.918938533204672741780329736406
-)
+const logDensity = -0.918938533204672741780329736406 // log φ(0)
 
 // A mass is rest·exp(−near²/2).
 type mass struct{ rest, near float64 }

@@ -96,7 +96,7 @@ func logAVX2(dst, x *float64, n int, t *[19][4]float64) (done int)
 func log1pAVX2(dst, x *float64, n int, t *[19][4]float64)
 
 //go:noescape
-func normalsAVX2(dst *float64, tail *[normalBlock]float64, blocks int, key0, key1 uint64, t *[31][4]uint64)
+func normalsAVX2(dst *float64, tail *[16]float64, blocks int, key0, key1 uint64, t *[31][4]uint64)
 
 //go:noescape
-func normalsAVX512(dst *float64, tail *[normalBlock]float64, blocks int, key0, key1 uint64, t *[31][4]uint64)
+func normalsAVX512(dst *float64, tail *[16]float64, blocks int, key0, key1 uint64, t *[31][4]uint64)

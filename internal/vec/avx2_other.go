@@ -41,9 +41,9 @@ func expAVX2(_, _ *float64, _ int, _ *[12][4]float64)     { panic(none) }
 func logAVX2(_, _ *float64, _ int, _ *[19][4]float64) int { panic(none) }
 func log1pAVX2(_, _ *float64, _ int, _ *[19][4]float64)   { panic(none) }
 
-func normalsAVX2(_ *float64, _ *[normalBlock]float64, _ int, _, _ uint64, _ *[31][4]uint64) {
+func normalsAVX2(_ *float64, _ *[16]float64, _ int, _, _ uint64, _ *[31][4]uint64) {
 	panic(none)
 }
-func normalsAVX512(_ *float64, _ *[normalBlock]float64, _ int, _, _ uint64, _ *[31][4]uint64) {
+func normalsAVX512(_ *float64, _ *[16]float64, _ int, _, _ uint64, _ *[31][4]uint64) {
 	panic(none)
 }

@@ -19,12 +19,6 @@ func AffineRows(dst, x []float64, n int, a, c []float64) {
 	}
 }
 
-// A StepRow is 1 where C + A·row Row is positive, else 0.
-type StepRow struct {
-	A, C float64
-	Row  int
-}
-
 // StepRows writes the rows p of x to dst. Rows have n numbers.
 func StepRows(dst, x []float64, n int, p []StepRow) {
 	for _, s := range p {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/facetvi/facet/boundary"
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/family"
 )
@@ -34,50 +33,6 @@ type Worker interface {
 	Add(sums []float64, rng *rand.Rand) error
 	// Sampler is what draws the batch, and makes ∇θ of sums.
 	Sampler() family.Sampler
-}
-
-// Boundary is the unbiased, low-variance estimator of Lee, Yu and Yang (NeurIPS
-// 2018): the reparameterization gradient inside the regions plus the surface
-// integral over the guards. The zero value uses all guards. It is unbiased for
-// every model. Its variance is infinite where a curved guard comes to the edge of
-// a logarithm's or a quantile's domain along it, and cannot be solved for the
-// latent that is on the edge: as a·log b + b > −0.85 at a = b = 0.
-type Boundary struct {
-	// Guards is how many guards each sample uses, drawn with replacement, each
-	// divided by its probability; 0 means all of them, without any draw.
-	Guards int `json:",omitempty"`
-	// By is how they are drawn.
-	By boundary.Subsampling `json:",omitempty"`
-}
-
-// Name implements Estimator: "boundary", "boundary_single" for one guard a sample,
-// "boundary_5" for five.
-func (e Boundary) Name() string {
-	switch e.Guards {
-	case 0:
-		return "boundary"
-	case 1:
-		return "boundary_single"
-	}
-	return fmt.Sprintf("boundary_%d", e.Guards)
-}
-
-// Prepare implements Preparer: it compiles the jumps of d.
-func (e Boundary) Prepare(ctx context.Context, d *graph.Density, q family.Q) error {
-	s, err := bind(q, 1)
-	if err == nil {
-		_, err = boundary.NewJumpsContext(ctx, d, s.Reach())
-	}
-	return err
-}
-
-// Bind implements Estimator.
-func (e Boundary) Bind(d *graph.Density, q family.Q, n int) (Worker, error) {
-	p, err := BindParts(d, q, n, e)
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
 }
 
 // Reparam is the reparameterization (pathwise) gradient: what automatic
@@ -183,20 +138,4 @@ func (w *scoreWorker) Add(sums []float64, rng *rand.Rand) error {
 		w.sampler.Pull(sums, w.ex.Grad)
 	}
 	return nil
-}
-
-// Named returns score, reparam, boundary or boundary_single.
-func Named(name string) (Estimator, error) {
-	for _, e := range []Estimator{Score{}, Reparam{}, Boundary{}, SingleGuard()} {
-		if e.Name() == name {
-			return e, nil
-		}
-	}
-	return nil, fmt.Errorf("gradient: no estimator %q; there are score, reparam, boundary and boundary_single", name)
-}
-
-// SingleGuard is the paper's own variant of Boundary: each sample uses one
-// guard, drawn uniformly.
-func SingleGuard() Boundary {
-	return Boundary{Guards: 1, By: boundary.Uniform}
 }

@@ -8,9 +8,6 @@ import (
 	"github.com/facetvi/facet/vi/weighted"
 )
 
-// Moments are the posterior mean and standard deviation of a latent, on the program's own scale.
-type Moments struct{ Mean, SD mc.Estimate }
-
 // Numbers are those of a summary, by weighted draws, and how well they are known.
 type Numbers struct {
 	Sample  *weighted.Sample
@@ -27,6 +24,24 @@ type Guard struct {
 	SE   float64
 }
 
+// Components are the values of the components of vectors, draw by draw.
+func Components(of *weighted.Sample) [][]float64 {
+	d := of.Density()
+	values := make([][]float64, len(d.Components()))
+	if len(values) == 0 {
+		return nil
+	}
+	for i := range values {
+		values[i] = make([]float64, of.Len())
+	}
+	for k := range of.Len() {
+		for i, x := range d.ComponentsAt(of.Point(k)) {
+			values[i][k] = x
+		}
+	}
+	return values
+}
+
 // NumbersOf are the numbers by draws that give the moments of the latents, and the probabilities of guards.
 func NumbersOf(s *weighted.Sample, moments []Moments, guards []Guard) *Numbers {
 	return &Numbers{Sample: s, Moments: moments, guards: guards}
@@ -37,26 +52,6 @@ type known struct {
 	what             string
 	accepted, wanted float64
 }
-
-// precision has three standard errors: of a mean and of a standard deviation, in standard deviations, and of a probability.
-type precision struct{ mean, sd, prob float64 }
-
-// The standard errors that can be accepted, of a mean and of a standard deviation, in standard deviations: a quarter of what
-// TrustFit promises.
-const (
-	AcceptedMean = 0.0125
-	AcceptedSD   = 0.0125
-)
-
-var (
-	wanted   = precision{0.0025, 0.003, 0.001} // as many draws as this takes, but no more than is cheap
-	accepted = precision{AcceptedMean, AcceptedSD, 0.0025}
-	seen     = precision{mean: 0.02, sd: 0.03} // of what the scout sees and the draws do not
-)
-
-// ofChains is how many times the standard errors of a sampler's draws may be what is accepted of others: a third of what TrustFit
-// promises. The standard deviation of its latents with two values is not looked at, only their probability.
-const ofChains = 4. / 3
 
 // leastSD is the least standard deviation of a discrete latent, in steps between its values, that must be known well: below it only
 // its masses count.
@@ -128,6 +123,23 @@ func (n *Numbers) listed() (list []known) {
 		add("the probability of "+g.What, g.SE, accepted.prob, wanted.prob)
 	}
 	return list
+}
+
+// Tails asks of all moments whether heavy tails keep them from being known; no more draws will be taken.
+func (n *Numbers) Tails() {
+	d, found := n.Sample.Density(), false
+	n.middle = make([][]mc.Estimate, len(n.Moments))
+	for i := range n.Moments {
+		if values, _ := d.Values(i); i >= d.Params() && values == nil {
+			var heavy bool
+			heavy, n.middle[i] = heavyTailed(n.Sample, n.Sample.Latent(i), &n.Moments[i], func(p ...float64) []mc.Estimate { return n.Sample.Quantiles(i, p...) })
+			found = found || heavy
+		}
+	}
+	if n.final = true; found || len(d.Components()) > 0 {
+		n.known = nil
+	}
+	n.list()
 }
 
 // Unknown are the latents of whose mean not even the error is known.

@@ -7,29 +7,35 @@ import (
 	"github.com/facetvi/facet/vi/weighted"
 )
 
+// Moments are the posterior mean and standard deviation of a latent, on the program's own scale.
+type Moments struct{ Mean, SD mc.Estimate }
+
+// precision has three standard errors: of a mean and of a standard deviation, in standard deviations, and of a probability.
+type precision struct{ mean, sd, prob float64 }
+
+// The standard errors that can be accepted, of a mean and of a standard deviation, in standard deviations: a quarter of what
+// TrustFit promises.
+const (
+	AcceptedMean = 0.0125
+	AcceptedSD   = 0.0125
+)
+
+var (
+	wanted   = precision{0.0025, 0.003, 0.001} // as many draws as this takes, but no more than is cheap
+	accepted = precision{AcceptedMean, AcceptedSD, 0.0025}
+	seen     = precision{mean: 0.02, sd: 0.03} // of what the scout sees and the draws do not
+)
+
+// ofChains is how many times the standard errors of a sampler's draws may be what is accepted of others: a third of what TrustFit
+// promises. The standard deviation of its latents with two values is not looked at, only their probability.
+const ofChains = 4. / 3
+
 // What tails are too heavy, by the k-hat of deviations for a mean, and of squared ones for a standard deviation.
 const (
 	heavyTails = 0.7   // more draws do not help beyond it, nor where sums over a sampler's chains have it: these are few
 	noLimit    = 0.5   // there is no central limit theorem from it on: no standard error, and more of a sampler's draws do not help
 	largePart  = 0.003 // of a variance that one draw has: else there is one
 )
-
-// Tails asks of all moments whether heavy tails keep them from being known; no more draws will be taken.
-func (n *Numbers) Tails() {
-	d, found := n.Sample.Density(), false
-	n.middle = make([][]mc.Estimate, len(n.Moments))
-	for i := range n.Moments {
-		if values, _ := d.Values(i); i >= d.Params() && values == nil {
-			var heavy bool
-			heavy, n.middle[i] = heavyTailed(n.Sample, n.Sample.Latent(i), &n.Moments[i], func(p ...float64) []mc.Estimate { return n.Sample.Quantiles(i, p...) })
-			found = found || heavy
-		}
-	}
-	if n.final = true; found || len(d.Components()) > 0 {
-		n.known = nil
-	}
-	n.list()
-}
 
 // heavyTailed reports whether the standard deviation of a number with the values x at the draws is not known well enough, with tails so heavy that
 // more draws would not help, or may be infinite. Its standard error becomes infinite, and so does that of a mean that is not known either. There are the
