@@ -25,8 +25,8 @@ func normalPaths() map[string][2]bool {
 
 // by runs f with the loops of one path.
 func by(path [2]bool, f func()) {
-	defer func(a, b bool) { useAVX512, useAVX2 = a, b }(useAVX512, useAVX2)
-	useAVX512, useAVX2 = path[0], path[1]
+	defer setLoops(useAVX512, useAVX2)
+	setLoops(path[0], path[1])
 	f()
 }
 

@@ -111,9 +111,9 @@ var loops = []loop{
 
 // onBothPaths runs f with the vector loops, where there are any, and without.
 func onBothPaths(t *testing.T, f func(t *testing.T)) {
-	defer func(was bool) { useAVX2 = was }(useAVX2)
+	defer setLoops(useAVX512, useAVX2)
 	for _, use := range []bool{useAVX2, false} {
-		useAVX2 = use
+		setLoops(useAVX512, use)
 		t.Run(fmt.Sprintf("AVX2=%v", use), f)
 	}
 }
