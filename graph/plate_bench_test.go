@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/long"
 )
 
 // BenchmarkPlate builds and compiles a regression of n rows, without guards and with
 // one in each row, as a plate and as the loop that it stands for.
 func BenchmarkPlate(b *testing.B) {
-	const n = 100_000
+	n := long.Brief(10_000, 100_000)
 	for _, guards := range []bool{false, true} {
 		for _, plate := range []bool{true, false} {
 			b.Run(fmt.Sprintf("guards=%v/plate=%v", guards, plate), func(b *testing.B) {
@@ -72,6 +73,7 @@ func BenchmarkPlateShapes(b *testing.B) {
 		{"guards", 100_000, func(m *graph.Model, n int) { rowRegression(m, n, true, true) }},
 		{"latents", 100_000, rowLatents},
 	} {
+		shape.rows /= long.Brief(10, 1)
 		b.Run(fmt.Sprintf("%s/rows=%d", shape.name, shape.rows), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

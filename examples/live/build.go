@@ -63,7 +63,7 @@ func compile(folder string) error {
 		return fmt.Errorf("compiling to WebAssembly: %w", err)
 	}
 	if _, err := exec.LookPath("zstd"); err == nil {
-		return exec.Command("zstd", "-q", "-f", "--ultra", "-22", "--long=27", plain, "-o", plain+".zst").Run()
+		return exec.Command("zstd", "-q", "-f", "-19", "--long=27", plain, "-o", plain+".zst").Run()
 	}
 	code, err := os.ReadFile(plain)
 	if err != nil {

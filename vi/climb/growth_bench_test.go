@@ -93,7 +93,7 @@ func BenchmarkRegression(b *testing.B) {
 			r := &regressionModels[k]
 			if r.d == nil {
 				start := time.Now()
-				r.d = compileJumps(b, regression(100000, k == 1))
+				r.d = compileJumps(b, regression(long.Brief(10_000, 100_000), k == 1))
 				r.time = time.Since(start)
 			}
 			benchmarkIteration(b, r.d, Prior(r.d), "boundary", 1)

@@ -81,14 +81,14 @@ func cost(b *testing.B, build func(m *graph.Model)) {
 // A run of more and more latents: a random walk with Student noise. All sizes with -tags long; peak memory is that of the
 // process, so run one size at a time by -bench Latents/1000.
 func BenchmarkLatents(b *testing.B) {
-	for _, n := range long.Or([]int{125}, []int{125, 250, 500, 1000}) {
+	for _, n := range long.Brief([]int{25}, long.Or([]int{125}, []int{125, 250, 500, 1000})) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) { cost(b, walk(n)) })
 	}
 }
 
 // A run of more and more rows: a regression with effects of 50 groups.
 func BenchmarkRows(b *testing.B) {
-	for _, n := range long.Or([]int{1000}, []int{1000, 10_000, 100_000}) {
+	for _, n := range long.Brief([]int{100}, long.Or([]int{1000}, []int{1000, 10_000, 100_000})) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) { cost(b, groups(n)) })
 	}
 }
