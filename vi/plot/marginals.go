@@ -12,6 +12,7 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
+	"github.com/facetvi/facet/vi/verdict"
 	"github.com/facetvi/facet/vi/weighted"
 )
 
@@ -144,8 +145,7 @@ func isDiscrete(d *graph.Density, i int) bool {
 type draws struct{ prior, components [][]float64 }
 
 func newDraws(fit *vi.Posterior) draws {
-	d := fit.Density
-	made := draws{priors(d), make([][]float64, len(d.Components()))}
+	made := draws{prior: priors(fit.Density)}
 	if s, err := fit.Sample(); err == nil { // who asks for the sample sees the error
 		made.components = s.Components()
 	}
