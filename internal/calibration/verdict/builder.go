@@ -20,6 +20,14 @@ type term struct {
 	deps uint // latents that it depends on, as bits
 }
 
+func (l law) of(params []term) string {
+	texts := make([]any, len(params))
+	for i, p := range params {
+		texts[i] = p.text
+	}
+	return fmt.Sprintf(l.format, texts...)
+}
+
 // A condition is a guard in the same readings. Its register is 1 or 0.
 type condition struct {
 	text   string
@@ -114,8 +122,6 @@ func (b *builder) binary(name string, of func(x, y graph.Expr) graph.Expr, value
 	}
 }
 
-type e = graph.Expr
-
 func (b *builder) add(x, y term) term {
 	return b.binary("Add", graph.Add[e, e], func(x, y float64) float64 { return x + y }, x, y)
 }
@@ -189,13 +195,6 @@ func (b *builder) equal(k term, v int) condition {
 		text: fmt.Sprintf("Equal(%s, %d)", k.text, v), guard: graph.Equal(k.expr, float64(v)), deps: k.deps,
 		reg: b.register(k.deps, func(r []float64) float64 { return truth(r[k.reg] == float64(v)) }),
 	}
-}
-
-func truth(yes bool) float64 {
-	if yes {
-		return 1
-	}
-	return 0
 }
 
 func (b *builder) not(c condition) condition {

@@ -17,6 +17,8 @@ type generator struct {
 	conditions                      []condition
 }
 
+func source(seed, n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n^0x9e3779b97f4a7c15)) }
+
 // generate draws program number n of a seed.
 func generate(seed, n uint64) *program {
 	rng := rand.New(rand.NewPCG(seed, n))

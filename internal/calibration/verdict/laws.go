@@ -36,12 +36,13 @@ type law struct {
 	letter string  // that names of latents begin with
 }
 
-func (l law) of(params []term) string {
-	texts := make([]any, len(params))
-	for i, p := range params {
-		texts[i] = p.text
+type e = graph.Expr
+
+func truth(yes bool) float64 {
+	if yes {
+		return 1
 	}
-	return fmt.Sprintf(l.format, texts...)
+	return 0
 }
 
 func gamma(x float64) float64 { v, _ := math.Lgamma(x); return v }

@@ -13,13 +13,10 @@ package main
 import (
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"os"
 
 	"github.com/facetvi/facet/internal/cputime"
 )
-
-func source(seed, n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n^0x9e3779b97f4a7c15)) }
 
 func main() {
 	o := options{}
@@ -34,13 +31,6 @@ func main() {
 		fmt.Fprintln(os.Stderr, "verdict:", err)
 		os.Exit(1)
 	}
-}
-
-type options struct {
-	programs       int
-	seed, first    uint64
-	known, verbose bool
-	out            string
 }
 
 func (o options) run() (err error) {

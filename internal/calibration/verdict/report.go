@@ -61,6 +61,13 @@ func (x result) String() string {
 	return s + "said: " + x.verdict
 }
 
+type options struct {
+	programs       int
+	seed, first    uint64
+	known, verbose bool
+	out            string
+}
+
 // A report is what has been measured.
 type report struct {
 	options

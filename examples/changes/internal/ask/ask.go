@@ -10,6 +10,9 @@ import (
 	"github.com/facetvi/facet/vi"
 )
 
+// Columns says what to read of a table: names of columns, or "".
+type Columns struct{ Y, X, By, Only string }
+
 // Options are what the flags say.
 type Options struct {
 	Columns

@@ -10,9 +10,6 @@ import (
 	"github.com/facetvi/facet/examples/changes/internal/table"
 )
 
-// Columns says what to read of a table: names of columns, or "".
-type Columns struct{ Y, X, By, Only string }
-
 // Loaded are the series of a file, by key; of a file without keys the key is "".
 type Loaded struct {
 	file   string

@@ -14,20 +14,6 @@ import (
 	"github.com/facetvi/facet/examples/changes/internal/series"
 )
 
-// A line is what is said of one of many series.
-type line struct {
-	Key         string           `json:"key"`
-	Probability float64          `json:"probability"`     // of a change
-	First       string           `json:"first,omitempty"` // the most probable first row of the new level
-	Here        float64          `json:"here,omitempty"`  // its probability, if there is a change
-	From        string           `json:"from,omitempty"`  // with probability 0.9 the first row is from here
-	To          string           `json:"to,omitempty"`    // to here
-	Before      *series.Interval `json:"before,omitempty"`
-	After       *series.Interval `json:"after,omitempty"`
-	Trust       string           `json:"trust,omitempty"`
-	Error       string           `json:"error,omitempty"`
-}
-
 // Many asks each series of a file whether it changed.
 func (o Options) Many(ctx context.Context, out, errOut io.Writer) error {
 	all, err := o.Load()

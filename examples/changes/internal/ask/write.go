@@ -47,6 +47,20 @@ func rowsCSV(out io.Writer, r *series.Result) error {
 	return csv.NewWriter(out).WriteAll(rows)
 }
 
+// A line is what is said of one of many series.
+type line struct {
+	Key         string           `json:"key"`
+	Probability float64          `json:"probability"`     // of a change
+	First       string           `json:"first,omitempty"` // the most probable first row of the new level
+	Here        float64          `json:"here,omitempty"`  // its probability, if there is a change
+	From        string           `json:"from,omitempty"`  // with probability 0.9 the first row is from here
+	To          string           `json:"to,omitempty"`    // to here
+	Before      *series.Interval `json:"before,omitempty"`
+	After       *series.Interval `json:"after,omitempty"`
+	Trust       string           `json:"trust,omitempty"`
+	Error       string           `json:"error,omitempty"`
+}
+
 func linesCSV(out io.Writer, lines []line) error {
 	rows := [][]string{{"key", "probability", "first", "here", "from", "to", "before", "before_low", "before_high", "after", "after_low", "after_high", "trust", "error"}}
 	for _, l := range lines {

@@ -2,7 +2,6 @@ package series
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/stat"
@@ -64,13 +63,6 @@ func (p prior) around(l Likelihood, m *graph.Model) func(level graph.Expr) graph
 
 // state names the expression that has the probability of each row to be after so many changes and before the next one.
 func state(changes int) string { return "after " + plural(changes, "change") }
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
 
 // program is the one with the given number of changes, in any gaps between rows, all sets of gaps alike, and with ahead rows more that
 // are not known. After the change before the last row there is none.

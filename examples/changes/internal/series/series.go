@@ -142,3 +142,10 @@ func median(y []float64) float64 {
 	s := slices.Sorted(slices.Values(y))
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,48 +1,18 @@
 package table
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
-
-// missing are the cells, in small letters, that stand for a number that is not known.
-var missing = []string{"", "na", "n/a", "nan", "null", "none", "-", ".", "?"}
-
-var errNumber = errors.New("is not a number")
-
-// number reads a cell; it is NaN if that is missing.
-func (t *Table) number(cell string) (float64, error) {
-	if slices.Contains(missing, strings.ToLower(cell)) {
-		return math.NaN(), nil
-	}
-	plain := cell
-	if t.decimal && strings.Count(cell, ",") == 1 && !strings.Contains(cell, ".") {
-		plain = strings.Replace(cell, ",", ".", 1)
-	}
-	x, err := strconv.ParseFloat(plain, 64)
-	switch {
-	case errors.Is(err, strconv.ErrRange):
-		return 0, errors.New("is beyond the largest number")
-	case err != nil && strings.Trim(cell, "0123456789,") == "":
-		return 0, errors.New("is not a number: write it without commas between thousands")
-	case err != nil:
-		return 0, errNumber
-	case math.IsInf(x, 0):
-		return 0, errors.New("is infinite; leave the cell empty if the number is missing")
-	}
-	return x, nil
-}
 
 // Numbers are a column's, NaN where a cell is missing.
 func (t *Table) Numbers(column int) ([]float64, error) {
 	out := make([]float64, len(t.rows))
 	for r, row := range t.rows {
-		x, err := t.number(row[column])
+		x, err := number(row[column], t.decimal)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %q in column %q %w", t.Place(r, column), row[column], t.Header[column], err)
 		}
@@ -98,7 +68,7 @@ func (t *Table) Positions(column int) (all []Position, dates bool, err error) {
 		fail := func(what string) error {
 			return fmt.Errorf("%s: %q in column %q %s", t.Place(r, column), cell, t.Header[column], what)
 		}
-		x, err := t.number(cell)
+		x, err := number(cell, t.decimal)
 		day, isDate := dateOf(cell)
 		switch {
 		case err == nil && math.IsNaN(x):

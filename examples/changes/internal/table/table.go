@@ -158,7 +158,7 @@ func plural(n int, what string) string {
 func (t *Table) check() error {
 	numbers := true
 	for _, h := range t.Header {
-		_, err := t.number(h)
+		_, err := number(h, t.decimal)
 		numbers = numbers && err == nil
 	}
 	switch {
