@@ -12,7 +12,6 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi"
-	"github.com/facetvi/facet/vi/verdict"
 	"github.com/facetvi/facet/vi/weighted"
 )
 
