@@ -248,10 +248,8 @@ func (b *Builder) Compile(outs []ir.ID) (*lower.Program, error) {
 	if err := b.tooMany(); err != nil {
 		return nil, err
 	}
-	for _, o := range outs {
-		if b.usesFlip(o) {
-			return nil, errors.New("graph: a jump can be an output, or be added to others and scaled, but not be transformed")
-		}
+	if slices.ContainsFunc(outs, b.usesFlip) {
+		return nil, errors.New("graph: a jump can be an output, or be added to others and scaled, but not be transformed")
 	}
 	rows := make([]ir.Output, len(outs))
 	for i, o := range outs {

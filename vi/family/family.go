@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -286,6 +287,16 @@ func checkRand(q Q, dst []float64, rng *rand.Rand) {
 		panic("family: a draw of another number of latents")
 	}
 }
+
+// hold is of a start alone: no family makes a difference.
+type hold struct{ held []int }
+
+// Hold marks latents whose means a fit that starts here should believe, until the
+// other latents have followed.
+func (h *hold) Hold(latents []int) { h.held = slices.Clone(latents) }
+
+// Held are the latents that Hold marked.
+func (h *hold) Held() []int { return h.held }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 

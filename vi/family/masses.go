@@ -41,7 +41,7 @@ type masses struct {
 	of      []int     // the latents of the rest, ascending
 	laws    []massLaw
 	derived []float64 // what η says: the laws' π, F, 1 − F and log(π/P)
-	held    []int
+	hold
 }
 
 // A massLaw is the distribution of a discrete latent. Its slices but for cuts, prior and
@@ -255,12 +255,6 @@ func (q *masses) part(dst, z []float64) []float64 {
 	}
 	return dst
 }
-
-// Hold marks latents as Normal.Hold does.
-func (q *masses) Hold(latents []int) { q.held = slices.Clone(latents) }
-
-// Held are the latents that Hold marked.
-func (q *masses) Held() []int { return q.held }
 
 func (q *masses) Family() Family   { return q.rest.Family() }
 func (q *masses) Dim() int         { return len(q.number) }

@@ -31,16 +31,8 @@ type Normal struct {
 	inv      []float64 // 1/s, but of Softplus
 	slope    []float64 // ds/dρ, of Softplus only
 	points   int       // the first so many latents are parameters: s = 1/s = 0
-	held     []int
+	hold
 }
-
-// Hold marks latents whose means a fit that starts here should believe, until the
-// other latents have followed.
-func (q *Normal) Hold(latents []int) { q.held = slices.Clone(latents) }
-
-// Held are the latents that Hold marked. They are part of a start only: no family
-// makes a difference.
-func (q *Normal) Held() []int { return q.held }
 
 func newNormal(f Family, parents [][]int) *Normal {
 	n := len(parents)
