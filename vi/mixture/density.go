@@ -20,37 +20,6 @@ func (m *Mixture) LogProb(z []float64) float64 {
 	return log
 }
 
-// logRest is LogProb at z, whose place is given, without the completion, if there is one; and the density of the base, if there is one, divided by m's.
-// given is the log density of one part there, or NaN if that is not known.
-func (m *Mixture) logRest(at *place, z []float64, part int, given float64) (log, ratio float64) {
-	top, sum := math.Inf(-1), 0.0
-	m.boxes.each(at, func(k int) {
-		x := m.log[k]
-		switch {
-		case k == part && !math.IsNaN(given):
-			x += given
-		case m.completion != nil:
-			x += m.parts[k].(Completed).LogRest(z)
-		default:
-			x += m.parts[k].LogProb(z)
-		}
-		by := 1.0
-		switch {
-		case x > top:
-			less := vec.ExpOf(top - x)
-			top, sum, ratio = x, sum*less, ratio*less
-		case math.IsInf(x, -1):
-			return
-		default:
-			by = vec.ExpOf(x - top)
-		}
-		if sum += by; m.base != nil {
-			ratio += by * m.base[k]
-		}
-	})
-	return top + vec.LogOf(sum), ratio / sum
-}
-
 // LogProbs is log q at many points.
 func LogProbs(q family.Q, points [][]float64) []float64 {
 	m, mixed := q.(*Mixture)

@@ -31,6 +31,37 @@ func (m *Mixture) LogProbs(dst, z []float64) {
 	}
 }
 
+// logRest is LogProb at z, whose place is given, without the completion, if there is one; and the density of the base, if there is one, divided by m's.
+// given is the log density of one part there, or NaN if that is not known.
+func (m *Mixture) logRest(at *place, z []float64, part int, given float64) (log, ratio float64) {
+	top, sum := math.Inf(-1), 0.0
+	m.boxes.each(at, func(k int) {
+		x := m.log[k]
+		switch {
+		case k == part && !math.IsNaN(given):
+			x += given
+		case m.completion != nil:
+			x += m.parts[k].(Completed).LogRest(z)
+		default:
+			x += m.parts[k].LogProb(z)
+		}
+		by := 1.0
+		switch {
+		case x > top:
+			less := vec.ExpOf(top - x)
+			top, sum, ratio = x, sum*less, ratio*less
+		case math.IsInf(x, -1):
+			return
+		default:
+			by = vec.ExpOf(x - top)
+		}
+		if sum += by; m.base != nil {
+			ratio += by * m.base[k]
+		}
+	})
+	return top + vec.LogOf(sum), ratio / sum
+}
+
 // logRests is logRest at points z, latents × len(log); ratio may be nil. At point j the log density of part[j] is given[j], or not known if that is
 // NaN; part may be nil.
 func (m *Mixture) logRests(log, ratio, z []float64, part []int, given []float64) {
