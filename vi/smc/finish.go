@@ -50,8 +50,9 @@ func (r *sampler) finish() error {
 			if more <= 1 {
 				return nil
 			}
-			if more > worthNear && effective < fewNear*float64(c.n*r.s.Islands*r.s.Particles) {
-				if err := r.findNear(); err != nil {
+			fell := r.near.accepted > fewNear && r.relocates() && effective < r.near.effective
+			if r.near.effective = effective; fell || more > worthNear && effective < fewNear*float64(c.n*r.s.Islands*r.s.Particles) {
+				if err := r.findNear(fell); err != nil {
 					return err
 				}
 			}

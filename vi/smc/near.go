@@ -32,14 +32,15 @@ const (
 	forget            = 4     // moves that are accepted
 )
 
-// findNear looks for q among the draws, if none is good enough. With the first one draws begin anew, after as many moves as forget in which
+// findNear looks for q among the draws, if none is good enough, or if fewer draws are effective than before: a particle has been for long where a good q is
+// not. With the first one draws begin anew, after as many moves as forget in which
 // modes the particles came: tempering does not know their weights well.
-func (r *sampler) findNear() (err error) {
+func (r *sampler) findNear(fell bool) (err error) {
 	again := againNear
 	if r.near.q == nil {
 		again *= againNear
 	}
-	if r.s.Near == nil || r.near.from > 0 && (r.near.accepted > moreNear || r.last.n < again*r.near.from) {
+	if r.s.Near == nil || !fell && r.near.from > 0 && (r.near.accepted > moreNear || r.last.n < again*r.near.from) {
 		return nil
 	}
 	all := r.found().Z

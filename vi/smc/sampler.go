@@ -43,10 +43,11 @@ type acceptance struct {
 
 // A nearby is the distribution q, or nil.
 type nearby struct {
-	q        Proposal
-	accepted float64     // mean acceptance of the last move
-	from     int         // moves that its draws were of
-	wide     [][]float64 // draws of which q0 is, and states of lower temperatures, which q is near, too
+	q         Proposal
+	accepted  float64     // mean acceptance of the last move
+	from      int         // moves that its draws were of
+	effective float64     // draws at the last look
+	wide      [][]float64 // draws of which q0 is, and states of lower temperatures, which q is near, too
 }
 
 // A pace is that of moves since a length of trajectories was chosen.

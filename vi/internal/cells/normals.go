@@ -23,7 +23,8 @@ const (
 	partGain     = 0.02 // and twice as many parts, for draws that were left out
 	mixtureMost  = 16   // parts
 	mixtureEach  = 10   // points to a number that is fitted,
-	proposedEach = 2    // or of what is only proposed from
+	fewEach      = 2    // or of few draws of what is only proposed from:
+	fewPoints    = 1000
 	ridge        = 1e-6 // of the variance
 	seedWidth    = 1e-3 // of the standard deviation
 	atOnce       = 128  // points

@@ -103,7 +103,11 @@ func OfDraws(ctx context.Context, d *graph.Density, draws [][]float64, seed uint
 func mixtureOf(ctx context.Context, points [][]float64, rng *rand.Rand) family.Q {
 	var known cloud
 	known.add(points, make([]float64, len(points)), 0)
-	m := fitNormals(ctx, known, choice{1, proposedEach, true}, rng)
+	of := choice{least: 1, each: mixtureEach}
+	if len(points) <= fewPoints {
+		of.each, of.all = fewEach, true
+	}
+	m := fitNormals(ctx, known, of, rng)
 	if m == nil {
 		return nil
 	}
