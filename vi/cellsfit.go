@@ -24,8 +24,10 @@ import (
 
 // How much is spent on a search for cells.
 const (
-	mostTried = 3000
-	leadDraws = 300
+	mostTried   = 3000
+	leadDraws   = 300
+	mostUnseen  = 16 // values of discrete latents are looked at that the scout has not seen,
+	unseenDraws = 32 // and so many draws of each
 )
 
 // concluded reports the end, and saves it.
@@ -57,6 +59,9 @@ func fitDensity(ctx context.Context, d *graph.Density, s job, m monitor) (*Poste
 	m.scouted(sample.LogEvidence)
 	if c.sample = sample; sample.Beta < 1 {
 		c.cut("the independent search ended with the data at %.2g of their weight", sample.Beta)
+	}
+	if c.unseen, err = c.otherValues(ctx); err != nil {
+		return nil, c, err
 	}
 	tries, err := c.tries(ctx)
 	if err != nil {
@@ -96,6 +101,7 @@ type cellsFit struct {
 	d        *graph.Density
 	s        job
 	sample   scout.Result
+	unseen   [][]float64 // points with values of discrete latents that no draw of it has
 	m        monitor
 	switches []derive.SwitchLatent
 	cuts     []string // what the end of the budget has cut
@@ -103,6 +109,44 @@ type cellsFit struct {
 
 func (c *cellsFit) cut(format string, args ...any) {
 	c.cuts = append(c.cuts, fmt.Sprintf(format, args...))
+}
+
+// otherValues looks for values of discrete latents that no draw of the scout has, by small scouts that stay there: all of its particles may have left
+// a value, as the variable by which a tree splits at its root, for another one before they were near its best place there.
+func (c *cellsFit) otherValues(ctx context.Context) (points [][]float64, err error) {
+	if c.m.Half.Over() {
+		return nil, nil
+	}
+	runs, seen := 0, c.draws()
+	for i := c.d.Params(); i < c.d.Dim(); i++ {
+		values, cuts := c.d.Values(i)
+		if slices.ContainsFunc(c.switches, func(w derive.SwitchLatent) bool { return w.Latent == i }) {
+			continue // it is summed out
+		}
+		for j := range values {
+			at := scout.Within{Latent: i, Above: math.Inf(-1), To: math.Inf(1)}
+			if j > 0 {
+				at.Above = cuts[j-1]
+			}
+			if j < len(cuts) {
+				at.To = cuts[j]
+			}
+			if runs == mostUnseen || slices.ContainsFunc(seen, func(z []float64) bool { return z[i] > at.Above && z[i] <= at.To }) {
+				continue
+			}
+			runs++
+			seed := parallel.Mix(parallel.Mix(c.s.Seed, streams.Scout), uint64(runs))
+			found, err := scout.Run(ctx, c.d, scout.Settings{Islands: 4, Particles: 64, Seed: seed, Within: &at, Over: c.m.Half.Over})
+			switch {
+			case errors.Is(err, scout.ErrNowhere):
+			case err != nil:
+				return nil, err
+			default:
+				points = append(points, cells.Different(c.d, found.Z, unseenDraws)...)
+			}
+		}
+	}
+	return points, nil
 }
 
 // tries are the ways to a fit, the most promising first: by cells of the latents, by those that are
@@ -155,7 +199,7 @@ func (c *cellsFit) meet(ctx context.Context) (bool, error) {
 func (c *cellsFit) find(ctx context.Context, switches []derive.SwitchLatent) (*Posterior, error) {
 	draws := c.draws()
 	search, err := cells.Find(ctx, c.d, cells.Settings{
-		Points: cells.Different(c.d, c.sample.Z, leadDraws), Most: mostTried, Over: c.m.Budget.Over,
+		Points: append(cells.Different(c.d, c.sample.Z, leadDraws), c.unseen...), Most: mostTried, Over: c.m.Budget.Over,
 		Draws: draws,
 		Lost:  -math.Expm1(-c.s.cells.Tolerance), Seed: parallel.Mix(c.s.Seed, streams.Cells), Switches: switches,
 		Progress: func(tried, found int) { c.m.Soon("searching: %d cells tried, %d found", tried, found) },

@@ -15,6 +15,7 @@ type engine struct {
 	likelihood  *graph.Executor
 	sum         Sum // instead of likelihood; or nil
 	out         []float64
+	within      *Within
 	rest        []int // latents that are not summed out, and not parameters
 	evaluations int
 }
@@ -24,7 +25,7 @@ func newEngine(d *graph.Density, p *graph.Program, s Settings, width int) (*engi
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{Batch: r, out: make([]float64, width)}
+	e := &engine{Batch: r, out: make([]float64, width), within: s.Within}
 	if s.Sum == nil {
 		e.likelihood, err = d.Engine().Executor(p, width, graph.Compute{Out: true})
 	} else {
@@ -40,6 +41,16 @@ func newEngine(d *graph.Density, p *graph.Program, s Settings, width int) (*engi
 
 // moves reports whether latent i is one that chains move.
 func (e *engine) moves(i int) bool { return e.sum == nil || !e.sum.Sums(i) }
+
+// outside reports whether column k is not where chains stay.
+func (e *engine) outside(k int) bool {
+	w := e.within
+	if w == nil {
+		return false
+	}
+	x := e.Z[w.Latent*e.N+k]
+	return x <= w.Above || x > w.To
+}
 
 // evaluate computes the log likelihood of each column of Z. What is no density,
 // NaN or infinite, is −Inf. It is an error if ctx is done.
@@ -66,7 +77,7 @@ func (e *engine) evaluate(ctx context.Context) ([]float64, error) {
 			}
 			out[k] = v
 		}
-		if !(v < math.Inf(1)) || math.IsNaN(e.LogPrior[k]) {
+		if !(v < math.Inf(1)) || math.IsNaN(e.LogPrior[k]) || e.outside(k) {
 			out[k] = math.Inf(-1)
 		}
 	}

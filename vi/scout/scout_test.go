@@ -264,3 +264,23 @@ func TestWall(t *testing.T) {
 	require.InDelta(t, -math.Ln2, r.LogEvidence.Value, 5*r.LogEvidence.SE)
 	require.Less(t, r.LogEvidence.SE, 0.02)
 }
+
+// Chains that stay at one value of a discrete latent tell how much of the evidence that has.
+func TestWithin(t *testing.T) {
+	m := graph.NewModel()
+	b, x := m.Sample("b", graph.Bernoulli(0.3)), m.Sample("x", graph.Normal(0, 1))
+	m.Observe("y", graph.Normal(graph.Add(x, graph.Mul(2, b)), 1), 1.5)
+	d, err := m.Compile()
+	require.NoError(t, err)
+	i, ok := d.Latent("b")
+	require.True(t, ok)
+	_, cuts := d.Values(i)
+	r, err := scout.Run(context.Background(), d, scout.Settings{Seed: 1, Within: &scout.Within{Latent: i, Above: cuts[0], To: math.Inf(1)}})
+	require.NoError(t, err)
+	for _, z := range r.Z {
+		require.Greater(t, z[i], cuts[0])
+	}
+	exact := math.Log(0.3) + distuv.Normal{Mu: 2, Sigma: math.Sqrt2}.LogProb(1.5)
+	require.InDelta(t, exact, r.LogEvidence.Value, 4*r.LogEvidence.SE)
+	require.Less(t, r.LogEvidence.SE, 0.1)
+}

@@ -15,6 +15,8 @@ type Settings struct {
 	// Sum, if not nil, makes what has latents summed out, for batches of n: chains do not move
 	// these, and draws have them from their distribution given the others.
 	Sum func(n int) (Sum, error)
+	// Within, if not nil, is where chains stay: elsewhere log r counts as −∞.
+	Within *Within
 	// Over, if not nil, is asked by several goroutines whether to end. The result is then
 	// that of the islands that were done, or else of those that had come furthest, and
 	// depends on when it said so.
@@ -22,6 +24,12 @@ type Settings struct {
 	// Progress is told the inverse temperature β that the slowest island has
 	// reached, when it rises. It is called from one goroutine at a time.
 	Progress func(beta float64)
+}
+
+// Within is an interval of a latent in unconstrained coordinates, without its lower end.
+type Within struct {
+	Latent    int
+	Above, To float64
 }
 
 // checked is s with defaults.
