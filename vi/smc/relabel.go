@@ -33,13 +33,13 @@ func (g *relocation) labels() []int {
 // relabel moves points z, latents × n, to the coordinates of labels, and adds the logarithms of the volumes to logs.
 func (g *relocation) relabel(z, logs []float64) {
 	labels, n, u := g.labels(), len(logs), make([]float64, len(g.values))
-	arrange := newArrangement(len(u))
+	to := newOrdering(len(u))
 	for c := range logs {
 		at := z[c:]
 		logs[c] += g.valuesOf(u, at, n)
-		arrange.sort(func(i int) float64 { return at[labels[i]*n] })
-		arrange.move(g, at, n)
-		for i, from := range arrange.order {
+		to.sort(func(i int) float64 { return at[labels[i]*n] })
+		to.move(g, at, n)
+		for i, from := range to.order {
 			at[g.values[i]*n] = u[from]
 		}
 	}
@@ -63,11 +63,11 @@ func (r *relabelled) Rand(z []float64, rng *rand.Rand) {
 		return
 	}
 	copy(z, y)
-	arrange := newArrangement(len(labels))
-	arrange.sort(func(i int) float64 { return y[r.g.values[i]] })
-	arrange.move(r.g, z, 1)
+	to := newOrdering(len(labels))
+	to.sort(func(i int) float64 { return y[r.g.values[i]] })
+	to.move(r.g, z, 1)
 	below := 0.0
-	for i, from := range arrange.order {
+	for i, from := range to.order {
 		x := y[r.g.values[from]]
 		if z[r.g.values[i]] = x; i > 0 {
 			z[r.g.values[i]] = math.Log(x - below)
@@ -76,17 +76,17 @@ func (r *relabelled) Rand(z []float64, rng *rand.Rand) {
 	}
 }
 
-// An arrangement is an order of values.
-type arrangement struct {
+// An ordering is an order of values, and scratch.
+type ordering struct {
 	order      []int
 	row, theta []float64
 }
 
-func newArrangement(n int) arrangement {
-	return arrangement{make([]int, n), make([]float64, n), make([]float64, n)}
+func newOrdering(n int) ordering {
+	return ordering{make([]int, n), make([]float64, n), make([]float64, n)}
 }
 
-func (a *arrangement) sort(by func(i int) float64) {
+func (a *ordering) sort(by func(i int) float64) {
 	for i := range a.order {
 		a.order[i] = i
 	}
@@ -94,7 +94,7 @@ func (a *arrangement) sort(by func(i int) float64) {
 }
 
 // move puts what belongs to the values of the column with which z begins, not these themselves, in the order.
-func (a *arrangement) move(g *relocation, z []float64, n int) {
+func (a *ordering) move(g *relocation, z []float64, n int) {
 	for _, p := range g.partners {
 		if len(p.latents) != len(a.order) {
 			continue
