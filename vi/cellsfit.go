@@ -26,7 +26,7 @@ import (
 const (
 	mostTried   = 3000
 	leadDraws   = 300
-	mostUnseen  = 16 // values of discrete latents are looked at that the scout has not seen,
+	mostUnseen  = 8  // values of discrete latents are looked at that the scout has not seen,
 	unseenDraws = 32 // and so many draws of each
 )
 
