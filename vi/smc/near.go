@@ -103,7 +103,7 @@ func (r *sampler) freeMoves() int {
 
 // missed are the draws to which q gives the least of what the posterior does: from there particles would hardly ever come back.
 func (r *sampler) missed(q Proposal) (list [][]float64) {
-	var logR, less []float64
+	var logR []float64
 	var which []int
 	for _, kept := range r.last.kept {
 		for _, s := range kept {
@@ -118,23 +118,31 @@ func (r *sampler) missed(q Proposal) (list [][]float64) {
 			which = append(which, k)
 		}
 	}
-	at := make([]float64, r.d.Dim()*len(which))
+	looked := make([][]float64, len(which))
 	for c, k := range which {
-		for i, x := range draws[k] {
-			at[i*len(which)+c] = x
-		}
+		looked[c] = draws[k]
 	}
-	less = make([]float64, len(which))
-	q.LogProbs(less, at)
+	less := make([]float64, len(which))
+	q.LogProbs(less, columns(looked))
 	for c, k := range which {
 		less[c] -= logR[k]
 	}
 	order := make([]int, len(less))
 	floats.Argsort(less, order)
 	for _, i := range order[:min(mostMissed, len(order))] {
-		list = append(list, draws[which[i]])
+		list = append(list, looked[i])
 	}
 	return list
+}
+
+// columns are points as a matrix, latents × points.
+func columns(points [][]float64) (z []float64) {
+	for i := range points[0] {
+		for _, x := range points {
+			z = append(z, x[i])
+		}
+	}
+	return z
 }
 
 // nearMissed is a distribution near draws that q has missed, in the coordinates of a relabelled one if there are such.
@@ -144,19 +152,14 @@ func (r *sampler) nearMissed(draws [][]float64) (Proposal, error) {
 		return r.s.Near(draws)
 	}
 	n := len(draws)
-	z, moved := newStates(r.d.Dim(), n), make([][]float64, n)
-	for c, x := range draws {
-		for i, v := range x {
-			z.z[i*n+c] = v
+	z, labelled := columns(draws), make([][]float64, n)
+	g.relabel(z, make([]float64, n))
+	for c := range labelled {
+		for i := c; i < len(z); i += n {
+			labelled[c] = append(labelled[c], z[i])
 		}
 	}
-	g.relabel(z.z, make([]float64, n))
-	for c := range moved {
-		for i := range r.d.Dim() {
-			moved[c] = append(moved[c], z.z[i*n+c])
-		}
-	}
-	q, err := r.s.Near(moved)
+	q, err := r.s.Near(labelled)
 	if q == nil {
 		return nil, err
 	}
