@@ -70,9 +70,10 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 	}
 	run.Near = w.near(ctx, s.Seed)
 	if s.sampler.Draws == 0 {
-		run.Enough = func(r smc.Result) float64 { return p.need(w.fromSampler(r)) }
+		run.Enough = func(r smc.Result) float64 { return p.need(ctx, &w, r, s.Seed, m.Budget.Over) }
 	}
 	r, err := smc.Run(ctx, w.sampled, run)
+	err = cmp.Or(err, w.pool.err)
 	if r.Z == nil || err != nil && ctx.Err() == nil {
 		return nil, err
 	}
@@ -89,6 +90,9 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 	}
 	r = w.fromSampler(r)
 	r.Diagnose(d.Arrangement())
+	if pool := w.pool.found; pool != nil {
+		r.Z, r.Weights, r.Proposed, r.Effective = pool.Z, pool.Weights, pool.Proposed, pool.Effective
+	}
 	p.take(r)
 	p.findings.Verdict = verdict.OfRun(p.findings.numbers, r, sample)
 	if m.Budget.Over() || err != nil {
@@ -164,8 +168,17 @@ func samplerFirst(ctx context.Context, d *graph.Density) (bool, error) {
 type marginal struct {
 	summed, sampled *graph.Density // in the coordinates of the density, and in the sampler's
 	switches        []derive.SwitchLatent
+	given           *sumout.Given   // draws them; nil if there are none
 	centring        *graph.Centring // nil where coordinates are the same
 	from, to        [][]float64     // the sampler's draws so far, and what they are in the coordinates of the density
+	pool            pooled
+}
+
+// A pooled is what pools of the sampler's draws have come to.
+type pooled struct {
+	tried int         // draws of the last one's chains
+	found *smc.Result // one that is good enough
+	err   error
 }
 
 // withoutSwitches is d with switches summed out, and makes run draw them given the others, and begin with draws.
@@ -187,8 +200,8 @@ func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (w 
 			return w, err
 		}
 	}
-	complete := sumout.NewGiven(from, w.switches).Completer
-	run.Complete = func(n int) smc.Completer { return complete(n) }
+	w.given = sumout.NewGiven(from, w.switches)
+	run.Complete = func(n int) smc.Completer { return w.given.Completer(n) }
 	if run.Draws, err = w.toSampler(draws); err != nil {
 		return w, err
 	}
@@ -278,10 +291,68 @@ func (p *Posterior) take(r smc.Result) {
 	f.numbers.Tails()
 }
 
+// Where the numbers of the summary need many more draws than chains have so far, these are pooled with others.
+const (
+	worthPooling = 1.5  // by how many times they have to be more
+	leastJumps   = 0.1  // of what a mixture of normals proposes, which has to be near
+	leastPooled  = 4000 // effective draws of chains
+	againPooled  = 2    // times as many draws as the last time
+)
+
 // need is by how many times the draws of a sampler have to be more for the numbers of the summary.
-func (p *Posterior) need(r smc.Result) float64 {
-	p.take(r)
-	return p.findings.numbers.Times()
+func (p *Posterior) need(ctx context.Context, w *marginal, r smc.Result, seed uint64, over func() bool) float64 {
+	p.take(w.fromSampler(r))
+	more := p.findings.numbers.Times()
+	if more < worthPooling || r.Jumps < leastJumps || r.Effective < leastPooled || len(r.Z) < againPooled*w.pool.tried {
+		return more
+	}
+	w.pool.tried = len(r.Z)
+	chains := weighted.Chains{Z: r.Z, N: r.Chains, Groups: len(r.Islands), Effective: r.Effective}
+	enough, err := cells.Pool(ctx, w.sampled, chains, cells.Pooling{
+		Switches: w.switches, Complete: w.complete(seed), Seed: parallel.Mix(seed, streams.Cells),
+		Judge: func(pool weighted.Chains, proposed int) (enough, hopeless bool) {
+			all := r
+			all.Z, all.Weights, all.Proposed, all.Effective = pool.Z, pool.Weights, proposed, pool.Effective
+			all = w.fromSampler(all)
+			p.take(all)
+			w.pool.found = &all
+			n := p.findings.numbers
+			return n.Times() <= 1 && !n.Heavy(), over() || n.Unsettled()
+		},
+	})
+	if w.pool.err = err; err == nil && (enough || p.findings.numbers.Times() <= 1 && !p.findings.numbers.Unsettled()) {
+		return 1
+	}
+	w.pool.found = nil
+	return more
+}
+
+// complete draws the switches of points given the rest of their latents; nil if there are none.
+func (w *marginal) complete(seed uint64) func(z [][]float64) {
+	if w.given == nil {
+		return nil
+	}
+	return func(z [][]float64) {
+		const n = 64
+		rng, c := parallel.NewRand(parallel.Mix(seed, streams.Sampler)), w.given.Completer(n)
+		log, columns, u := make([]float64, n), make([]float64, n*len(z[0])), make([]float64, n*c.Uniforms())
+		for first := 0; first < len(z); first += n {
+			for k := range n {
+				for i, x := range z[min(first+k, len(z)-1)] {
+					columns[i*n+k] = x
+				}
+			}
+			for k := range u {
+				u[k] = rng.Float64()
+			}
+			c.Draw(log, columns, u)
+			for k, x := range z[first:min(first+n, len(z))] {
+				for _, s := range w.switches {
+					x[s.Latent] = columns[s.Latent*n+k]
+				}
+			}
+		}
+	}
 }
 
 // noScout is what is known without a scout.

@@ -29,47 +29,77 @@ type savedFound struct {
 	Run                *savedRun `json:",omitempty"` // of the sampler
 }
 
-// savedRun is what a sampler has found: Z has its draws, one after the other, 8 bytes a number.
+// savedRun is what a sampler has found: Z has its draws, one after the other, in base64, 8 bytes a number.
 type savedRun struct {
 	Z         string // base64
 	Chains    int
 	Islands   mc.Numbers
 	Effective mc.Number
+	Weights   string `json:",omitempty"` // if they are not all the same
+	Proposed  int    `json:",omitempty"`
 }
 
 func (f *findings) savedRun() *savedRun {
 	if f.run == nil {
 		return nil
 	}
-	var z []byte
-	for _, row := range f.run.Z {
+	r := f.run
+	return &savedRun{encoded(r.Z...), r.Chains, r.Islands, mc.Number(r.Effective), encoded(r.Weights), r.Proposed}
+}
+
+// encoded are numbers in base64, 8 bytes each.
+func encoded(rows ...[]float64) string {
+	var raw []byte
+	for _, row := range rows {
 		for _, x := range row {
-			z = binary.LittleEndian.AppendUint64(z, math.Float64bits(x))
+			raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(x))
 		}
 	}
-	return &savedRun{base64.StdEncoding.EncodeToString(z), f.run.Chains, f.run.Islands, mc.Number(f.run.Effective)}
+	return base64.StdEncoding.EncodeToString(raw)
+}
+
+// decoded are the numbers of encoded.
+func decoded(text string) ([]float64, error) {
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err == nil && len(raw)%8 != 0 {
+		err = fmt.Errorf("%d bytes", len(raw))
+	}
+	list := make([]float64, len(raw)/8)
+	for k := range list {
+		list[k] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*k:]))
+	}
+	return list, err
 }
 
 // restore makes the posterior of the draws.
 func (s *savedRun) restore(p *Posterior, evidence Estimate) error {
-	raw, err := base64.StdEncoding.DecodeString(s.Z)
+	z, err := decoded(s.Z)
 	if err != nil {
 		return fmt.Errorf("draws: %w", err)
 	}
-	r := smc.Result{Chains: s.Chains, Islands: s.Islands, Effective: float64(s.Effective), LogEvidence: evidence, Beta: 1}
-	n, dim := len(raw)/8, p.Density.Dim()
-	if s.Chains < 2 || len(s.Islands) < 2 || s.Chains%len(s.Islands) != 0 || n == 0 || 8*n != len(raw) || n%(dim*s.Chains) != 0 {
-		return fmt.Errorf("%d bytes of draws of %d latents by %d chains in %d groups", len(raw), dim, s.Chains, len(s.Islands))
+	weights, err := decoded(s.Weights)
+	if err != nil {
+		return fmt.Errorf("weights: %w", err)
 	}
-	for k := range n / dim {
-		z := make([]float64, dim)
-		for i := range z {
-			z[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*(k*dim+i):]))
-		}
-		if !finite(floats.Sum(z)) {
+	r := smc.Result{Chains: s.Chains, Islands: s.Islands, Effective: float64(s.Effective), LogEvidence: evidence, Beta: 1, Proposed: s.Proposed}
+	dim := p.Density.Dim()
+	if s.Chains < 2 || len(s.Islands) < 2 || s.Chains%len(s.Islands) != 0 || len(z) == 0 || len(z)%(dim*s.Chains) != 0 {
+		return fmt.Errorf("%d numbers of draws of %d latents by %d chains in %d groups", len(z), dim, s.Chains, len(s.Islands))
+	}
+	for ; len(z) > 0; z = z[dim:] {
+		if !finite(floats.Sum(z[:dim])) {
 			return errors.New("draws that are not finite")
 		}
-		r.Z = append(r.Z, z)
+		r.Z = append(r.Z, z[:dim:dim])
+	}
+	if len(weights) > 0 {
+		if len(weights) != len(r.Z) || !(floats.Min(weights) >= 0) || !finite(floats.Sum(weights)) || floats.Sum(weights) == 0 {
+			return fmt.Errorf("%d weights of %d draws", len(weights), len(r.Z))
+		}
+		r.Weights = weights
+	}
+	if s.Proposed < 0 || s.Proposed >= len(r.Z) || s.Proposed%s.Chains != 0 {
+		return fmt.Errorf("%d of %d draws are not a sampler's", s.Proposed, len(r.Z))
 	}
 	r.Diagnose(p.Density.Arrangement())
 	p.findings.run = &r

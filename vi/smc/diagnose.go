@@ -43,7 +43,7 @@ const mostDiagnosed = 1 << 12
 
 // Diagnose computes the diagnostics that depend on the draws alone.
 func (r *Result) Diagnose(arr *regions.Arrangement) {
-	moves := len(r.Z) / r.Chains
+	moves := (len(r.Z) - r.Proposed) / r.Chains
 	stride := max(1, moves*r.Chains/mostDiagnosed)
 	part := Result{Chains: r.Chains}
 	for k := stride - 1; k < moves; k += stride {

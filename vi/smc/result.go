@@ -21,6 +21,9 @@ type Result struct {
 	// Z are draws in unconstrained coordinates, all with the same weight, and Island the island that each is from.
 	Z      [][]float64
 	Island []int
+	// Weights are those of Z, and the last Proposed of them draws of other distributions, if such were added: nil and 0 of a run.
+	Weights  []float64
+	Proposed int
 	// LogEvidence is the logarithm of the mean of the islands' evidences, with its jackknife
 	// standard error. Where moves are slow on the way, as in funnels and among many walls, it tends to be too
 	// low, by more than the error says; the draws, which are moved on at β = 1, are not concerned, and a bridge to them knows it better.
@@ -47,6 +50,7 @@ type Diagnostics struct {
 
 	Temperatures []float64 // the β that the run went through
 	Acceptance   float64   // of trajectories at β = 1
+	Jumps        float64   // how many of the points are accepted that a distribution near the draws proposes; 0 if there is none
 	Step         float64   // of leapfrog there, in units of the mass
 	Gradients    int       // of log r at one point each
 	Crossings    int       // of walls

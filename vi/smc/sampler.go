@@ -179,6 +179,9 @@ func (r *sampler) found() Result {
 	out.Chains, out.Temperatures = r.s.Islands*r.s.Particles, r.temperatures
 	out.Effective = r.last.effective(r.d.Dim(), r.s.Islands, r.s.Particles)
 	out.Acceptance, out.Step = r.accepted.end.Mean, r.step
+	if r.near.q != nil {
+		out.Jumps = r.near.accepted
+	}
 	out.Gradients = r.gradients()
 	for _, m := range r.movers {
 		out.Crossings += m.walls.crossings

@@ -16,6 +16,7 @@ type Numbers struct {
 	final   bool            // no more draws will be taken
 	middle  [][]mc.Estimate // quantiles of latents, where they are known
 	known   []known         // when it has been asked for
+	heavy   bool            // a standard deviation among them is not known, for the tail is heavy
 }
 
 // A Guard is the standard error of the probability of a guard.
@@ -79,7 +80,7 @@ func (n *Numbers) listed() (list []known) {
 			if q == nil {
 				q = quantiles(middle...)
 			}
-			spread = (q[2].Value - q[0].Value) / 2
+			spread, n.heavy = (q[2].Value-q[0].Value)/2, true
 			add("the median of "+name, q[1].SE/spread, accepted.mean, wanted.mean)
 		} else if spread > 0 {
 			add("the standard deviation of "+name, m.SD.SE/spread, accepted.sd, wanted.sd)
@@ -150,6 +151,29 @@ func (n *Numbers) Unknown() (latents []int) {
 		}
 	}
 	return latents
+}
+
+// Heavy reports whether a tail is too heavy for a standard deviation to be known.
+func (n *Numbers) Heavy() bool {
+	n.list()
+	return n.heavy
+}
+
+// Unsettled reports whether a tail is heavy because a few of a sampler's chains have been there, as far as they tell.
+func (n *Numbers) Unsettled() bool {
+	for i, m := range n.Moments {
+		if !math.IsInf(m.SD.SE, 1) {
+			continue
+		}
+		square := make([]float64, n.Sample.Len())
+		for k, x := range n.Sample.Latent(i) {
+			square[k] = (x - m.Mean.Value) * (x - m.Mean.Value)
+		}
+		if n.Sample.ChainK(square) > noMean {
+			return true
+		}
+	}
+	return false
 }
 
 // Times is by how many times draws have to be more for numbers that can be accepted.

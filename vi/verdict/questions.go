@@ -69,8 +69,12 @@ func OfRun(n *Numbers, r smc.Result, sample scout.Result) Verdict {
 		j.errors()
 	}
 	if j.Trust == TrustFit {
-		j.Reasons = append(j.Reasons, fmt.Sprintf("a sampler's %d draws are worth at least %.0f independent ones for each latent, and %d groups of them agree; the log evidence is %v",
-			j.s.Len(), least, len(r.Islands), found))
+		more := ""
+		if r.Proposed > 0 {
+			more = fmt.Sprintf("; %d draws of normals near them are weighed together with them", r.Proposed)
+		}
+		j.Reasons = append(j.Reasons, fmt.Sprintf("a sampler's %d draws are worth at least %.0f independent ones for each latent, and %d groups of them agree%s; the log evidence is %v",
+			j.s.Len()-r.Proposed, least, len(r.Islands), more, found))
 	}
 	return j.Verdict
 }

@@ -3,6 +3,7 @@ package weighted
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/facetvi/facet/graph"
@@ -11,11 +12,12 @@ import (
 	"github.com/facetvi/facet/vi/mixture"
 )
 
-// Chains are draws of Markov chains, all with the same weight: what package smc returns.
+// Chains are draws of Markov chains: what package smc returns. There may be independent draws of other distributions, too, divided among the chains.
 type Chains struct {
 	// Z are the draws in unconstrained coordinates; draw k is of chain k mod N.
-	Z [][]float64
-	N int
+	Z       [][]float64
+	Weights []float64 // nil if all have the same
+	N       int
 	// Groups is how many groups of chains there are that have nothing in common, each of N/Groups chains
 	// side by side.
 	Groups int
@@ -54,6 +56,9 @@ func OfChains(d *graph.Density, q family.Q, c Chains) *Sample {
 	for k := range s.Weights {
 		s.Weights[k] = 1 / float64(n)
 	}
+	if c.Weights != nil {
+		floats.ScaleTo(s.Weights, 1/floats.Sum(c.Weights), c.Weights)
+	}
 	if q == nil {
 		s.q = s.normal()
 	}
@@ -64,7 +69,7 @@ func OfChains(d *graph.Density, q family.Q, c Chains) *Sample {
 func (s *Sample) normal() family.Q {
 	mean, sd := make([]float64, len(s.columns)), make([]float64, len(s.columns))
 	for i := range mean {
-		mean[i], sd[i] = stat.MeanStdDev(s.Z[i*s.Len():][:s.Len()], nil)
+		mean[i], sd[i] = stat.PopMeanStdDev(s.Z[i*s.Len():][:s.Len()], s.Weights)
 		sd[i] = max(sd[i], 1e-12*(1e-300+math.Abs(mean[i])))
 	}
 	return mixture.New([]float64{0}, []family.Q{family.Independent(mean, sd)})
@@ -79,7 +84,7 @@ func (s *Sample) ChainK(f []float64) float64 {
 	totals := make([]float64, s.chains)
 	for first := 0; first < len(f); first += s.chains {
 		for c, x := range f[first:min(first+s.chains, len(f))] {
-			totals[c] += x
+			totals[c] += s.Weights[first+c] * x
 		}
 	}
 	return tailK(totals)

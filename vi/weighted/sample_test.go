@@ -503,7 +503,7 @@ func TestDrawErrors(t *testing.T) {
 func TestChainK(t *testing.T) {
 	const chains, moves, times = 512, 40, 50
 	rng := rand.New(rand.NewPCG(3, 4))
-	s := Sample{chains: chains}
+	s := Sample{chains: chains, Weights: slices.Repeat([]float64{1}, chains*moves)}
 	slow, fast := make([]float64, chains*moves), make([]float64, chains*moves)
 	var ofSlow, ofFast mc.Moments
 	for range times {
