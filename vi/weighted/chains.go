@@ -60,16 +60,16 @@ func OfChains(d *graph.Density, q family.Q, c Chains) *Sample {
 		floats.ScaleTo(s.Weights, 1/floats.Sum(c.Weights), c.Weights)
 	}
 	if q == nil {
-		s.q = s.normal()
+		s.q = s.normal(c.Weights)
 	}
 	return s
 }
 
 // normal has the means and standard deviations of the draws.
-func (s *Sample) normal() family.Q {
+func (s *Sample) normal(weights []float64) family.Q {
 	mean, sd := make([]float64, len(s.columns)), make([]float64, len(s.columns))
 	for i := range mean {
-		mean[i], sd[i] = stat.PopMeanStdDev(s.Z[i*s.Len():][:s.Len()], s.Weights)
+		mean[i], sd[i] = stat.PopMeanStdDev(s.Z[i*s.Len():][:s.Len()], weights)
 		sd[i] = max(sd[i], 1e-12*(1e-300+math.Abs(mean[i])))
 	}
 	return mixture.New([]float64{0}, []family.Q{family.Independent(mean, sd)})
