@@ -115,10 +115,12 @@ func (w *marginal) near(ctx context.Context, seed uint64) func(draws [][]float64
 const (
 	leastSampled = 7   // latents: of fewer, cells give a better evidence
 	mostUnlike   = 0.3 // nats between the posterior and the normal at its mode
+	mostCurves   = 100 // walls that are curves: cells between more of them hold too little each
 )
 
 // samplerFirst reports whether no cells are looked for before the sampler has tried: where there are none, for log r without switches does not jump, and one
-// normal is far from the posterior, as in a hierarchy; or where each jump is that of another switch, as in a ranking.
+// normal is far from the posterior, as in a hierarchy; where each jump is that of another switch, as in a ranking; or where many are at curves, as
+// for breaks in order.
 func samplerFirst(ctx context.Context, d *graph.Density) (bool, error) {
 	switches := d.Engine().Switches()
 	if d.Params() > 0 || d.Dim()-len(switches) <= leastSampled {
@@ -137,18 +139,24 @@ func samplerFirst(ctx context.Context, d *graph.Density) (bool, error) {
 			return false, nil // a threshold among data may have far places of little weight, which climbs find
 		}
 	}
-	if beside, err := d.Engine().JumpsBeside(of); err != nil || beside {
-		return false, err
-	}
 	jumps, err := d.Engine().LocalJumps()
 	if err != nil {
 		return false, err
 	}
-	walls := 0
+	walls, curves := 0, 0
 	for l := range d.Arrangement().Len() {
 		if jumps.Jumps(l) {
 			walls++
+			if d.Arrangement().Curve(l) != nil {
+				curves++
+			}
 		}
+	}
+	if curves > mostCurves {
+		return true, nil
+	}
+	if beside, err := d.Engine().JumpsBeside(of); err != nil || beside {
+		return false, err
 	}
 	if walls > 0 {
 		return walls >= manySwitches && d.Dim()-len(switches) <= fewLatents, nil

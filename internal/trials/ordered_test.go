@@ -25,7 +25,7 @@ func TestOrdered(t *testing.T) {
 		{"galaxies", nil},
 		{"galaxies", vi.Sampler{}},
 		{"galaxies of six", vi.Sampler{}},
-		{"breaks", vi.Sampler{}}, // whose draws are pooled with others
+		{"breaks", nil}, // the sampler is first, and its draws are pooled with others
 	} {
 		t.Run(fmt.Sprintf("%s %T", c.name, c.method), func(t *testing.T) {
 			x := Named(c.name)
