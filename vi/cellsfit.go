@@ -136,7 +136,11 @@ func (c *cellsFit) otherValues(ctx context.Context) (points [][]float64, err err
 			}
 			runs++
 			seed := parallel.Mix(parallel.Mix(c.s.Seed, streams.Scout), uint64(runs))
-			found, err := scout.Run(ctx, c.d, scout.Settings{Islands: 4, Particles: 64, Seed: seed, Within: &at, Over: c.m.Half.Over})
+			look := scout.Settings{Islands: 4, Particles: 64, Seed: seed, Within: &at, Over: c.m.Half.Over}
+			if len(c.switches) > 0 {
+				look.Sum = func(n int) (scout.Sum, error) { return sumout.New(c.d, c.switches, n) }
+			}
+			found, err := scout.Run(ctx, c.d, look)
 			switch {
 			case errors.Is(err, scout.ErrNowhere):
 			case err != nil:

@@ -34,8 +34,8 @@ func TestTree(t *testing.T) {
 	require.NoError(t, err)
 	refs, err := x.References(d)
 	require.NoError(t, err)
-	for k := range uint64(long.Few(1, 3)) {
-		seed := 3 - k // no draw of the scout has by[0] = 0 with seed 3
+	// No draw of the scout has by[0] = 0 with seed 3, and with seed 6 the search comes to cells beside the best one by another mode.
+	for _, seed := range []uint64{6, 3, 2, 1}[:long.Few(1, 4)] {
 		p, err := vi.Fit(context.Background(), d, vi.Settings{Seed: seed})
 		require.NoError(t, err)
 		v, err := p.Verdict()

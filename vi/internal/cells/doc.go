@@ -28,7 +28,8 @@
 //
 // Switches with hundreds of intervals, as the splits of a decision tree below its root, leave log r with many modes in the other latents. Given the
 // intervals of all it is like a normal, and what one group of switches adds to it does not depend on the others: so some dozen modes say how it is in
-// all intervals together (around). That makes a mixture of normals for a cell (mix); a cell asks those beside it for the modes that they have (beside).
+// all intervals together (around). That makes a mixture of normals for a cell (mix); a cell asks those beside it for the modes that they have,
+// and again when others are found (beside).
 //
 // Where one normal is not near, as in a funnel, a cell gets several: normals are fitted to
 // weighted draws by expectation maximisation, and draws of these weighted again (refine).

@@ -145,6 +145,7 @@ func (f *Search) look(ctx context.Context, known totals, leads []lead) error {
 func (f *Search) expand(ctx context.Context, known totals, n int) error {
 	x := f.finders[0]
 	var list []lead
+	var now []*Cell
 	rank := map[string]int{} // by values of discrete latents
 	for k, c := range f.Cells {
 		of := f.values(c)
@@ -165,6 +166,10 @@ func (f *Search) expand(ctx context.Context, known totals, n int) error {
 			}
 		}
 		list = append(list, slices.DeleteFunc(x.neighbours(ctx, c), func(l lead) bool { return !f.queue.ask(l.s) })...)
+		now = append(now, c)
+	}
+	if err := f.again(ctx, known, now); err != nil {
+		return err
 	}
 	if err := x.promise(list); err != nil {
 		return err
