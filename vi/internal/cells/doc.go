@@ -39,6 +39,6 @@
 //
 // Package vi makes fits of it. From the bottom: lines, totals and cell say what there is; mode climbs in one cell; finder and leads know
 // where to look, found what there was; evaluate says how much of the posterior a cell has; compact and near are for much data; normals,
-// refine, proposal and bridge make mixtures of normals; around, beside and mixed are for switches with many intervals; neighbours and search go
+// refine, proposal, pool and bridge make mixtures of normals; around, beside and mixed are for switches with many intervals; neighbours and search go
 // from cell to cell; finish keeps those that matter, and where describes them.
 package cells

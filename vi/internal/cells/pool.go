@@ -12,7 +12,10 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/vi/draws"
 	"github.com/facetvi/facet/vi/family"
+	"github.com/facetvi/facet/vi/internal/sumout"
+	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/mixture"
 	"github.com/facetvi/facet/vi/weighted"
 )
@@ -44,14 +47,14 @@ type Pooling struct {
 //
 // where the chains' draws are worth n independent ones, and N_j are of q_j (Shirts and Chodera, J. Chem. Phys. 2008; of mixtures that are fitted
 // one after the other, Cornuet et al., Scand. J. Statist. 2012). R is the evidence then. Where mixtures are far from r, the chains know it, and
-// no draw has more weight than one of their effective ones. Each mixture is fitted to draws of the pool, those that are far from means more often: a standard deviation that is that of a rare
-// place is known by many draws there, not by the few of chains that have been there.
+// no draw has more weight than one of their effective ones. Each mixture is fitted to draws of the pool, those that are far from means more
+// often: a standard deviation that is that of a rare place is known by many draws there, not by the few of chains that have been there.
 //
 // The draws of one half of the chains are weighed with mixtures that are fitted to the other half, and the other way round. Pool reports false
 // if the pool is not good enough after some rounds, if there are too many latents for it, or no mixture. With few draws of chains it is biased: with 2000, a
 // probability of 2 % was by 1.4 %; with 8000 by 0.2 %.
 func Pool(ctx context.Context, d *graph.Density, p weighted.Chains, s Pooling) (enough bool, err error) {
-	b, err := newBridge(d, s.Switches)
+	b, err := newRest(d, s.Switches)
 	if err != nil || len(b.latents) > MostProposed || p.N < 4 || len(p.Z) < 2*p.N {
 		return false, err
 	}
@@ -59,8 +62,7 @@ func Pool(ctx context.Context, d *graph.Density, p weighted.Chains, s Pooling) (
 	for h := range halves {
 		chains := b.half(p, h, pooledChains)
 		each := max(1, cmp.Or(s.draws, pooledDraws)/chains.chains) * chains.chains
-		halves[h] = &pool{bridge: b, chains: chains, each: each, rng: parallel.NewRand(parallel.Mix(s.Seed, uint64(h)))}
-		if err := halves[h].begin(ctx); err != nil {
+		if halves[h], err = newPool(ctx, b, chains, each, parallel.NewRand(parallel.Mix(s.Seed, uint64(h)))); err != nil {
 			return false, err
 		}
 	}
@@ -83,9 +85,71 @@ func Pool(ctx context.Context, d *graph.Density, p weighted.Chains, s Pooling) (
 	return false, nil
 }
 
+// A rest evaluates log r at points of the latents that are not summed out.
+type rest struct {
+	d        *graph.Density
+	latents  []int
+	at       []float64 // a point, for the others
+	constant float64   // the log of their prior there
+}
+
+func newRest(d *graph.Density, switches []derive.SwitchLatent) (*rest, error) {
+	prior, err := d.Residuals(1)
+	if err != nil {
+		return nil, err
+	}
+	prior.Follow() // to their centers
+	b := &rest{d: d, at: prior.Z}
+	for _, w := range switches {
+		b.constant += prior.LogPriorOf(w.Latent, 0)
+	}
+	b.latents = sumout.Without(d.Dim(), switches)
+	return b, nil
+}
+
+// logR is log r at points of the rest, without the prior of what is summed out.
+func (b *rest) logR(ctx context.Context, points [][]float64) (logs []float64, err error) {
+	whole := make([][]float64, len(points))
+	for k, x := range points {
+		whole[k] = slices.Clone(b.at)
+		for j, i := range b.latents {
+			whole[k][i] = x[j]
+		}
+	}
+	if logs, err = draws.LogR(b.d, whole); err == nil {
+		err = ctx.Err()
+	}
+	for k, v := range logs {
+		if logs[k] = v - b.constant; math.IsNaN(v) {
+			logs[k] = math.Inf(-1)
+		}
+	}
+	return logs, err
+}
+
+// A half are draws of some chains.
+type chainHalf struct {
+	z         [][]float64
+	chains    int
+	effective float64
+}
+
+// half are about n draws of the first half of the chains, or of the second.
+func (b *rest) half(p weighted.Chains, h, n int) chainHalf {
+	moves, per := len(p.Z)/p.N, p.N/2
+	f, stride := chainHalf{chains: per}, max(1, (moves*per+n-1)/n)
+	for t := stride - 1; t < moves; t += stride {
+		for c := range per {
+			f.z = append(f.z, pick(p.Z[t*p.N+h*per+c], b.latents))
+		}
+	}
+	f.effective = max(1, min(p.Effective/2, float64(len(f.z))))
+	return f
+}
+
 // A pool are the draws of one half of the chains, and then those of mixtures.
 type pool struct {
-	*bridge
+	*rest
 	chains  chainHalf
 	each    int         // draws of a mixture
 	x       [][]float64 // the rest of the latents
@@ -93,16 +157,17 @@ type pool struct {
 	logQ    []float64 // Σ N_j·q_j
 	q       []family.Q
 	weights []float64 // their sum is that of effective draws
-	logZ    float64
+	logZ    float64   // the log evidence
 	rng     *rand.Rand
 }
 
-func (p *pool) begin(ctx context.Context) (err error) {
-	p.x = p.chains.z
-	p.logR, err = p.bridge.logR(ctx, p.x)
+func newPool(ctx context.Context, b *rest, chains chainHalf, each int, rng *rand.Rand) (*pool, error) {
+	p := &pool{rest: b, chains: chains, each: each, x: chains.z, rng: rng}
+	var err error
+	p.logR, err = b.logR(ctx, p.x)
 	p.logQ = slices.Repeat([]float64{math.Inf(-1)}, len(p.x))
-	p.weights = slices.Repeat([]float64{p.chains.effective / float64(len(p.x))}, len(p.x))
-	return err
+	p.weights = slices.Repeat([]float64{chains.effective / float64(len(p.x))}, len(p.x))
+	return p, err
 }
 
 // tilted are draws of the pool, those that are far from means more often: an optimal proposal for all means and standard deviations at once.
@@ -143,14 +208,18 @@ func (p *pool) tilted() [][]float64 {
 	return list
 }
 
-// add adds draws of a mixture that is near some points, and weighs all draws again. Without such a mixture p has none afterwards.
+// add adds draws of a mixture that is near some points. Without such a mixture p has none afterwards.
 func (p *pool) add(ctx context.Context, near [][]float64) error {
 	m := mixtureOf(ctx, near, p.rng)
 	if m == nil {
 		p.q = nil
 		return ctx.Err()
 	}
-	q := defensive(m)
+	return p.propose(ctx, defensive(m))
+}
+
+// propose adds draws of q, and weighs all draws again.
+func (p *pool) propose(ctx context.Context, q family.Q) error {
 	p.logQ = p.with(p.logQ, p.x, q)
 	p.q = append(p.q, q)
 	draws := make([][]float64, p.each)
@@ -158,7 +227,7 @@ func (p *pool) add(ctx context.Context, near [][]float64) error {
 		draws[k] = make([]float64, len(p.latents))
 		q.Rand(draws[k], p.rng)
 	}
-	logR, err := p.bridge.logR(ctx, draws)
+	logR, err := p.rest.logR(ctx, draws)
 	if err != nil {
 		return err
 	}
@@ -212,7 +281,26 @@ func (p *pool) weigh() {
 			return
 		}
 		gain = min(max(gain, -1), 1)
+		p.logZ = logZ + math.Log(r) + gain
 	}
+}
+
+// evidence is the log evidence by a bridge from the mixtures to the chains. Its standard error is of independent draws of the mixtures, and of the
+// means of chains.
+func (p *pool) evidence() mc.Estimate {
+	var posterior, proposed mc.Moments
+	chains := make([]mc.Moments, p.chains.chains)
+	first := len(p.chains.z)
+	for k, w := range p.weights[:first] {
+		chains[k%len(chains)].Add(1 - w*float64(first)/p.chains.effective)
+	}
+	for _, c := range chains {
+		posterior.Add(c.Mean)
+	}
+	for _, w := range p.weights[first:] {
+		proposed.Add(w)
+	}
+	return mc.Estimate{Value: p.logZ, SE: math.Hypot(posterior.Estimate().SE/posterior.Mean, proposed.Estimate().SE/proposed.Mean)}
 }
 
 // effective is how many independent draws are worth as much.
