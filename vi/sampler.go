@@ -92,6 +92,9 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 	r.Diagnose(d.Arrangement())
 	if pool := w.pool.found; pool != nil {
 		r.Z, r.Weights, r.Proposed, r.Effective = pool.Z, pool.Weights, pool.Proposed, pool.Effective
+		if pool.LogEvidence.SE < r.LogEvidence.SE {
+			r.LogEvidence = pool.LogEvidence
+		}
 	}
 	p.take(r)
 	p.findings.Verdict = verdict.OfRun(p.findings.numbers, r, sample)
@@ -320,7 +323,7 @@ func (p *Posterior) need(ctx context.Context, w *marginal, r smc.Result, seed ui
 		Switches: w.switches, Complete: w.complete(seed), Seed: parallel.Mix(seed, streams.Cells),
 		Judge: func(pool weighted.Chains, proposed int) (enough, hopeless bool) {
 			all := r
-			all.Z, all.Weights, all.Proposed, all.Effective = pool.Z, pool.Weights, proposed, pool.Effective
+			all.Z, all.Weights, all.Proposed, all.Effective, all.LogEvidence = pool.Z, pool.Weights, proposed, pool.Effective, pool.LogEvidence
 			all = w.fromSampler(all)
 			p.take(all)
 			w.pool.found = &all

@@ -27,7 +27,6 @@ const (
 // two if that is more. It is infinite where there are too many latents or too few draws. Switches are summed out of d, and what draws have of them counts for
 // nothing. More draws than it begins with are taken as long as log r is computed at no more points than most.
 func Bridge(ctx context.Context, d *graph.Density, p weighted.Chains, switches []derive.SwitchLatent, most int, seed uint64) (mc.Estimate, error) {
-	unknown := mc.Estimate{Value: math.NaN(), SE: math.Inf(1)}
 	b, err := newRest(d, switches)
 	if err != nil || len(b.latents) > mostBridged || p.N < 4 || len(p.Z) < 2*p.N {
 		return unknown, err
@@ -40,23 +39,17 @@ func Bridge(ctx context.Context, d *graph.Density, p weighted.Chains, switches [
 		}
 	}
 	for n := bridgeDraws; ; {
-		var by [2]mc.Estimate
+		var x [2]*pool
 		for h := range q {
-			x, err := newPool(ctx, b, b.half(p, 1-h, n), n, rng)
-			if err == nil {
-				err = x.propose(ctx, q[h])
+			if x[h], err = newPool(ctx, b, b.half(p, 1-h, n), n, rng); err == nil {
+				err = x[h].propose(ctx, q[h])
 			}
 			if err != nil {
 				return unknown, err
 			}
-			by[h] = x.evidence()
 		}
-		v, w := 1/(by[0].SE*by[0].SE), 1/(by[1].SE*by[1].SE)
-		if !finite(v) || !finite(w) || v+w == 0 {
-			return unknown, nil
-		}
-		e := mc.Estimate{Value: (v*by[0].Value + w*by[1].Value) / (v + w), SE: 1 / math.Sqrt(v+w)}
-		if e.SE = max(e.SE, math.Abs(by[0].Value-by[1].Value)/2); e.SE <= bridgeSE || n >= bridgeMost {
+		e := evidenceOf(x)
+		if e.SE <= bridgeSE || n >= bridgeMost || math.IsInf(e.SE, 1) {
 			return e, nil
 		}
 		times := e.SE / bridgeSE

@@ -316,11 +316,24 @@ func (p *pool) effective() float64 {
 	return sum * sum / squares
 }
 
+// unknown is an evidence of which nothing is known.
+var unknown = mc.Estimate{Value: math.NaN(), SE: math.Inf(1)}
+
+// evidenceOf is that of two pools, each of half of the chains.
+func evidenceOf(halves [2]*pool) mc.Estimate {
+	a, b := halves[0].evidence(), halves[1].evidence()
+	v, w := 1/(a.SE*a.SE), 1/(b.SE*b.SE)
+	if !finite(v) || !finite(w) || v+w == 0 {
+		return unknown
+	}
+	return mc.Estimate{Value: (v*a.Value + w*b.Value) / (v + w), SE: max(1/math.Sqrt(v+w), math.Abs(a.Value-b.Value)/2)}
+}
+
 // join is the pools side by side.
 func join(halves [2]*pool, p weighted.Chains, complete func(z [][]float64)) (all weighted.Chains, proposed int) {
 	a, b := halves[0], halves[1]
 	per, n := a.chains.chains, len(a.x)
-	all = weighted.Chains{N: 2 * per, Groups: p.Groups, Effective: a.effective() + b.effective(), LogEvidence: p.LogEvidence}
+	all = weighted.Chains{N: 2 * per, Groups: p.Groups, Effective: a.effective() + b.effective(), LogEvidence: evidenceOf(halves)}
 	for first := 0; first < n; first += per {
 		for _, h := range halves {
 			for k, x := range h.x[first:][:per] {
