@@ -2,6 +2,7 @@ package smc
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -101,25 +102,27 @@ func (c *counter) At(l int, at derive.Point) float64 {
 	return c.jumper.At(l, at)
 }
 
-// NewCrossing is a block of n points near draws.
+// NewCrossing is a block of n of the draws, at β = 1 and with their covariance.
 func NewCrossing(d *graph.Density, draws [][]float64, n int) (*Crossing, error) {
 	r, err := newSampler(context.Background(), d, Settings{Islands: 2, Particles: n, Moves: 2, Draws: draws})
 	if err != nil {
 		return nil, err
 	}
-	root, rng := r.start.power(0.5, same, one), parallel.NewRand(1)
-	m := r.movers[0]
-	for _, l := range r.islands {
-		for k := range l.pool {
-			if err := m.draw(&l.pool[k], root, rng); err != nil {
-				return nil, err
-			}
+	for i := range r.start.sd {
+		r.start.sd[i] /= math.Sqrt2 // for q0 is wider than the draws
+	}
+	r.covariance, r.path.root = r.start.power(1, same, same), r.start.power(-0.5, inverse, one)
+	r.mass, r.beta = r.walls.newMass(r.covariance), 1
+	m, now, rng := r.movers[0], &r.islands[0].now, parallel.NewRand(1)
+	for c := range n {
+		for i, x := range draws[c*len(draws)/n] {
+			now.z[i*n+c] = x
 		}
 	}
-	if err := r.raise(1); err != nil {
+	if err := m.evaluate(now); err != nil {
 		return nil, err
 	}
-	c := &Crossing{m: m, now: &r.islands[0].now, rng: rng, z: r.islands[0].now.z, met: counter{jumper: m.walls.jumps}}
+	c := &Crossing{m: m, now: now, rng: rng, z: now.z, met: counter{jumper: m.walls.jumps}}
 	m.walls.jumps = &c.met
 	for i := range m.v {
 		m.v[i] = rng.NormFloat64()
