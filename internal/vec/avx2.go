@@ -27,6 +27,9 @@ func divAVX2(dst, x, y *float64, n int)
 func largerAVX2(dst, apart, x, y *float64, n int)
 
 //go:noescape
+func belowAVX2(x, y, side *float64, n int, a float64) int
+
+//go:noescape
 func polesAVX2(w, inverse, x *float64, n int)
 
 //go:noescape

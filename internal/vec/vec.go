@@ -117,6 +117,32 @@ func Larger(dst, apart, x, y []float64) {
 	}
 }
 
+// Below is the first k with side_k·(x_k + a·y_k) < 0; −1 if there is none.
+func Below(x, y, side []float64, a float64) int {
+	y, side = y[:len(x)], side[:len(x)]
+	i := quads(len(x))
+	if i > 0 {
+		if k := belowAVX2(&x[0], &y[0], &side[0], i, a); k < i {
+			return k
+		}
+	}
+	for ; i < len(x); i++ {
+		if side[i]*(x[i]+float64(a*y[i])) < 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// Transpose writes the columns of x, rows × n, to dst one after the other.
+func Transpose(dst, x []float64, rows, n int) {
+	for k := range rows {
+		for i, v := range x[k*n:][:n] {
+			dst[i*rows+k] = v
+		}
+	}
+}
+
 // Poles is the w > 0 with 1/w − w = x, and 1/w.
 func Poles(w, inverse, x []float64) {
 	inverse, x = inverse[:len(w)], x[:len(w)]

@@ -191,6 +191,38 @@ loop:
 	VZEROUPPER
 	RET
 
+// func belowAVX2(x, y, side *float64, n int, a float64) int
+TEXT ·belowAVX2(SB), NOSPLIT, $0-48
+	MOVQ         x+0(FP), DI
+	MOVQ         y+8(FP), SI
+	MOVQ         side+16(FP), DX
+	MOVQ         n+24(FP), CX
+	VBROADCASTSD a+32(FP), Y0
+	VXORPD       Y1, Y1, Y1
+	XORQ         AX, AX
+
+loop:
+	VMULPD    (SI)(AX*8), Y0, Y2
+	VADDPD    (DI)(AX*8), Y2, Y2
+	VMULPD    (DX)(AX*8), Y2, Y2
+	VCMPPD    $0x11, Y1, Y2, Y2 // < 0; NaN is not
+	VMOVMSKPD Y2, BX
+	TESTL     BX, BX
+	JNE       found
+	ADDQ      $4, AX
+	CMPQ      AX, CX
+	JLT       loop
+	MOVQ      CX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+found:
+	BSFQ BX, BX
+	ADDQ BX, AX
+	MOVQ AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
 // func polesAVX2(w, inverse, x *float64, n int)
 TEXT ·polesAVX2(SB), NOSPLIT, $0-32
 	MOVQ         w+0(FP), DI

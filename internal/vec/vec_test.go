@@ -148,6 +148,44 @@ func TestLoops(t *testing.T) {
 	})
 }
 
+// Below is the first of those that a loop finds, and NaN is none.
+func TestBelow(t *testing.T) {
+	onBothPaths(t, func(t *testing.T) {
+		for n := range 40 {
+			for at := -1; at < n; at++ {
+				x, y, side := make([]float64, n), make([]float64, n), make([]float64, n)
+				for k := range x {
+					x[k], y[k], side[k] = float64(k%3-1), []float64{0, math.NaN(), 2}[k%3], []float64{-1, 1, 1}[k%3]
+				}
+				if at >= 0 {
+					x[at], y[at], side[at] = 1, -3, 1
+					if at+3 < n {
+						x[at+3], y[at+3], side[at+3] = -1, 3, -1
+					}
+				}
+				require.Equal(t, at, Below(x, y, side, 0.5), "%d of %d", at, n)
+			}
+		}
+	})
+}
+
+func TestTranspose(t *testing.T) {
+	for rows := range 10 {
+		for n := 1; n < 10; n++ {
+			x, dst := make([]float64, rows*n), make([]float64, rows*n)
+			for k := range x {
+				x[k] = float64(k)
+			}
+			Transpose(dst, x, rows, n)
+			for k := range rows {
+				for i := range n {
+					require.Equal(t, x[k*n+i], dst[i*rows+k])
+				}
+			}
+		}
+	}
+}
+
 func TestLookupOfMany(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	s := [][]float64{signs(rng, 9), signs(rng, 9), signs(rng, 9), signs(rng, 9)}

@@ -36,7 +36,7 @@ type oneWay struct {
 }
 
 func (o oneWay) At(l int, at derive.Point) float64 {
-	if o.w.side[o.w.wall[l]] > 0 {
+	if o.w.Positive(l) {
 		return 0
 	}
 	return o.jumper.At(l, at)
@@ -142,7 +142,7 @@ func (c *Crossing) Drift(time float64) int {
 	copy(m.p, c.p)
 	copy(m.ex.Signs, c.signs)
 	c.met.n = 0
-	m.walls.begin(m.ex.Z)
+	m.walls.begin(m.ex.Z, m.ex.Signs)
 	m.walls.drift(m.ex.Z, m.p, m.v, m.ex.Signs, time, m.path)
 	return c.met.n
 }

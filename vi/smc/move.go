@@ -189,7 +189,7 @@ func (m *mover) hamiltonian(s *states, rng *rand.Rand) (accepted float64, err er
 	}
 	m.root.apply(m.p, m.v, m.room, n)
 	m.walls.mass = m.mass
-	m.walls.begin(x.Z)
+	m.walls.begin(x.Z, x.Signs)
 	m.kick(step / 2)
 	for k := range steps {
 		m.covariance.apply(m.v, m.p, m.room, n)

@@ -15,6 +15,8 @@ type surfaces struct {
 	wall    []int                 // by plane; −1 if it is none
 	latents [][]int               // by plane
 	forms   regions.Forms         // of the walls that are affine
+	normals regions.Forms         // these without constants
+	across  []float64             // by affine wall
 	bends   []*bend               // the other walls,
 	bendOf  []*bend               // by wall
 	others  []int                 // planes that are no walls
@@ -40,6 +42,8 @@ func newSurfaces(arr *regions.Arrangement, local *derive.LocalJumps, n int) surf
 			}
 		}
 	}
+	w.normals, w.across = w.forms, make([]float64, len(w.forms.Const))
+	w.normals.Const = make([]float64, len(w.forms.Const))
 	w.bend(bent)
 	return w
 }

@@ -21,10 +21,11 @@ type walls struct {
 	jumps jumper
 	*mass
 
-	phi, slope []float64 // Φ at the points and how fast it changes, affine walls × n
-	hit        []bool    // by column
-	flight               // of the column that moves
-	crossings  int
+	phi, slope, side []float64 // Φ at the points, how fast it changes, and the sign 1 or −1: n × affine walls
+	rows             []float64 // affine walls × n
+	hit              []bool    // by column: it meets a curve
+	flight                     // of the column that moves
+	crossings        int
 }
 
 // A jumper is a derive.LocalJump.
@@ -43,49 +44,62 @@ func newWalls(d *graph.Density, n int) (*walls, error) {
 	}
 	w := &walls{surfaces: newSurfaces(d.Arrangement(), local, n), jumps: local.Bind(), hit: make([]bool, n)}
 	k := len(w.forms.Const)
-	w.phi, w.slope = make([]float64, k*n), make([]float64, k*n)
-	w.value, w.speed, w.side = make([]float64, k), make([]float64, k), make([]float64, len(w.plane))
-	w.of, w.shift, w.point = n, make([]float64, d.Dim()), make([]float64, d.Dim())
+	w.phi, w.slope, w.side, w.rows = make([]float64, k*n), make([]float64, k*n), make([]float64, k*n), make([]float64, k*n)
+	w.flight = newFlight(d.Dim(), n)
 	return w, nil
 }
 
-// begin starts trajectories at z.
-func (w *walls) begin(z []float64) { w.forms.AtBatch(w.phi, z, w.n) }
+// begin starts trajectories at z, where the signs of all planes are given.
+func (w *walls) begin(z, signs []float64) {
+	n, k := w.n, len(w.forms.Const)
+	w.forms.AtBatch(w.rows, z, n)
+	vec.Transpose(w.phi, w.rows, k, n)
+	for k, l := range w.plane[:k] {
+		vec.Affine(w.rows[k*n:][:n], signs[l*n:][:n], 2, -1)
+	}
+	vec.Transpose(w.side, w.rows, k, n)
+	for _, b := range w.bends {
+		b.begin(signs, w.plane, n)
+	}
+}
 
 // drift moves z along v for a time, through the walls, with the momenta p and the signs of all
 // planes, where the distribution is that of at.
 func (w *walls) drift(z, p, v, signs []float64, time float64, at *path) {
 	n := w.n
-	w.forms.AtBatch(w.slope, v, n)
-	for k, l := range w.plane[:len(w.value)] {
-		phi, slope, sign := w.phi[k*n:][:n], w.slope[k*n:][:n], signs[l*n:][:n]
-		for i, s := range slope {
-			s -= w.forms.Const[k]
-			slope[i] = s
-			if positive := sign[i] == 1; positive != (phi[i]+time*s > 0) && positive == (s < 0) {
-				w.hit[i] = true
-			}
-		}
-	}
-	w.z, w.v = z, v
+	w.normals.AtBatch(w.rows, v, n)
+	vec.Transpose(w.slope, w.rows, len(w.forms.Const), n)
+	w.z, w.v, w.signs = z, v, signs
 	for _, b := range w.bends {
-		b.hits(w.hit, &w.flight, w.plane, signs, time)
+		b.hits(w.hit, &w.flight, time)
 	}
-	for i, hit := range w.hit {
-		if hit {
-			if at.stopped() { // for a collision takes as long as its term
-				return
-			}
-			w.column = i
-			w.collide(p, signs, time, at)
-			w.hit[i] = false
+	for i := w.first(0, time); i < n; i = w.first(i+1, time) {
+		if at.stopped() { // for a collision takes as long as its term
+			return
 		}
+		w.start(i)
+		w.collide(p, time, at)
+		w.hit[i] = false
 	}
 	vec.AddScaled(z, time, v)
 	vec.AddScaled(w.phi, time, w.slope)
 	for k, l := range w.others {
 		w.sign(signs[l*n:][:n], l, w.curves[k])
 	}
+}
+
+// first is the first column from i on that may meet a wall within a time; n if none does.
+func (w *walls) first(i int, time float64) int {
+	to, k := w.n, len(w.forms.Const)
+	if at := vec.Below(w.phi[i*k:], w.slope[i*k:], w.side[i*k:], time); at >= 0 {
+		to = i + at/k
+	}
+	for ; len(w.bends) > 0 && i < to; i++ {
+		if w.hit[i] {
+			return i
+		}
+	}
+	return to
 }
 
 // sign writes the signs of a plane that is no wall at the points z.
@@ -100,113 +114,129 @@ func (w *walls) sign(dst []float64, l int, curve *regions.CurveBatch) {
 	vec.Step(dst, curve.Values(), 1, 0)
 }
 
-// collide moves the column through its walls. What it leaves of z is less than where that gets to by
-// what the velocity at the beginning makes of it.
-func (w *walls) collide(p, signs []float64, time float64, at *path) {
+// collide moves the column through its walls, until a time. With velocity v + gain·C·a from time t on it gets to where
+// it would from z − t·gain·C·a with that velocity from the beginning; so do the values of Φ. These and their slopes are left
+// as if so, and z less what v makes of it.
+func (w *walls) collide(p []float64, until float64, at *path) {
 	n, i := w.n, w.column
-	for k := range w.value {
-		w.value[k], w.speed[k] = w.phi[k*n+i], w.slope[k*n+i]
-	}
-	for k, l := range w.plane {
-		w.side[k] = 2*signs[l*n+i] - 1
-	}
-	w.time, w.events = 0, w.events[:0]
-	for l, after := w.next(time); l >= 0; l, after = w.next(time - w.time) {
-		w.time += after
-		vec.AddScaled(w.value, after, w.speed)
-		if len(w.events) == mostEvents || math.IsNaN(after) {
+	phi, slope, _ := w.values()
+	for events := 0; ; events++ {
+		l, t := w.next(until)
+		if l < 0 {
+			break
+		}
+		if events == mostEvents || math.IsNaN(t) {
 			p[i] = math.NaN()
 			break
 		}
+		w.time, w.last = t, l
+		var gain float64
 		if b := w.bendOf[l]; b != nil {
-			reach := w.room()
-			s, q := b.meet(&w.flight, w.covariance, reach)
-			gain := (w.pay(l, s, q, signs, at) - s) / q
-			w.along(w.speed, gain, reach)
+			s, q := b.meet(&w.flight, w.covariance)
+			gain = (w.pay(l, s, q, at) - s) / q
+			clear(w.across)
+			w.along(w.across, 1, b.reach)
+			w.turns(gain, b.reach, w.across)
 			for k, r := range b.latents {
 				p[r*n+i] += gain * b.slopes[k][0]
 			}
-			w.events = append(w.events, event{l, reach, w.time, gain})
 			continue
 		}
-		w.value[l] = 0
-		s, q := w.speed[l], w.meet[l][l]
-		to := w.pay(l, s, q, signs, at)
-		gain := (to - s) / q
-		vec.AddScaled(w.speed, gain, w.meet[l])
-		w.speed[l] = to
+		s, q := slope[l], w.meet[l][l]
+		to := w.pay(l, s, q, at)
+		gain = (to - s) / q
+		w.turns(gain, w.reach[l], w.meet[l])
+		phi[l], slope[l] = -t*to, to
 		for e := w.forms.From[l]; e < w.forms.From[l+1]; e++ {
 			p[int(w.forms.Index[e])*n+i] += gain * w.forms.Coef[e]
 		}
-		w.events = append(w.events, event{l, w.reach[l], w.time, gain})
-	}
-	for k := range w.value {
-		w.phi[k*n+i], w.slope[k*n+i] = w.value[k]+(time-w.time)*w.speed[k], 0
-	}
-	clear(w.shift)
-	for _, e := range w.events {
-		vec.AddScaled(w.shift, e.gain*(time-e.time), e.reach)
 	}
 	for r, x := range w.shift {
-		w.z[r*n+i] += x
+		w.z[r*n+i] += x + until*w.turn[r]
 	}
 }
 
+// values are those of Φ of the affine walls at the column, their slopes and signs.
+func (w *walls) values() (phi, slope, side []float64) {
+	k := len(w.forms.Const)
+	from := w.column * k
+	return w.phi[from:][:k], w.slope[from:][:k], w.side[from:][:k]
+}
+
+// turns changes the velocity of the column by a multiple of C·a, which changes Φ of the affine walls by that of meet.
+func (w *walls) turns(gain float64, reach, meet []float64) {
+	phi, slope, _ := w.values()
+	vec.AddScaled(phi, -gain*w.time, meet)
+	vec.AddScaled(slope, gain, meet)
+	vec.AddScaled(w.shift, -gain*w.time, reach)
+	vec.AddScaled(w.turn, gain, reach)
+}
+
 // pay is the speed along the normal of wall l after the column has met it with speed s: across, which changes its sign, or back.
-func (w *walls) pay(l int, s, q float64, signs []float64, at *path) (to float64) {
+func (w *walls) pay(l int, s, q float64, at *path) (to float64) {
 	rest := s*s + 2*q*w.rise(l, at)
 	if !(rest > 0) {
 		return -s
 	}
-	w.side[l] = -w.side[l]
-	sign := &signs[w.plane[l]*w.n+w.column]
+	sign := w.signOf(w.plane[l])
 	*sign = 1 - *sign
+	if b := w.bendOf[l]; b != nil {
+		b.above[w.column] += int(2**sign - 1)
+	} else {
+		_, _, side := w.values()
+		side[l] = -side[l]
+	}
 	w.crossings++
 	return math.Copysign(math.Sqrt(rest), s)
 }
 
 // rise is how much higher log π is behind wall l.
 func (w *walls) rise(l int, at *path) (rise float64) {
+	sign := w.signOf(w.plane[l])
 	if at.required != nil {
-		if more := w.broken(l, at.required, -1) - w.broken(l, at.required, 1); more != 0 {
-			rise = -at.price * more
+		here := w.broken(l, at.required)
+		*sign = 1 - *sign
+		there := w.broken(l, at.required)
+		*sign = 1 - *sign
+		if there != here {
+			rise = -at.price * (there - here)
 		}
 	}
 	if at.beta > 0 && !math.IsInf(rise, -1) {
-		rise -= at.beta * w.side[l] * w.jumps.At(w.plane[l], w)
+		rise -= at.beta * (2**sign - 1) * w.jumps.At(w.plane[l], w)
 	}
 	return rise
 }
 
-// broken is how many of the requirements on wall l do not hold on this side of it, 1, or on the other, −1.
-func (w *walls) broken(l int, required *derive.Requirements, side float64) (n float64) {
-	w.side[l] *= side
+// broken is how many of the requirements on wall l do not hold.
+func (w *walls) broken(l int, required *derive.Requirements) (n float64) {
 	for _, k := range required.On(w.plane[l]) {
 		if !required.Holds(k, w) {
 			n++
 		}
 	}
-	w.side[l] *= side
 	return n
 }
 
-// next is the wall that the column meets first, and after what time; −1 if that is not within the
-// time that is left.
-func (w *walls) next(left float64) (wall int, after float64) {
-	wall, after = -1, left
-	side, speed := w.side[:len(w.value)], w.speed[:len(w.value)]
-	for k, x := range w.value {
-		away, s := side[k]*x, side[k]*speed[k]
-		if s < 0 && away < -s*after {
-			wall, after = k, max(0, -away/s)
+// next is the wall that the column meets first, and when; −1 if that is not until then.
+func (w *walls) next(until float64) (wall int, when float64) {
+	wall, when = -1, until
+	phi, slope, side := w.values()
+	for k := 0; ; k++ {
+		below := vec.Below(phi[k:], slope[k:], side[k:], when)
+		if below < 0 {
+			break
+		}
+		if k += below; side[k]*slope[k] < 0 {
+			wall, when = k, max(w.time, -phi[k]/slope[k])
 		}
 	}
 	for _, b := range w.bends {
-		if k, t := b.next(&w.flight, after); k >= 0 {
-			wall, after = k, t
+		if k, t := b.next(&w.flight, when); k >= 0 {
+			wall, when = k, t
 		}
 	}
-	return wall, after
+	return wall, when
 }
 
 // Latent is a latent of the column now; see derive.Point.
@@ -214,8 +244,8 @@ func (w *walls) Latent(i int) float64 { return w.latent(i, w.time) }
 
 // Positive is a sign at the column now.
 func (w *walls) Positive(l int) bool {
-	if k := w.wall[l]; k >= 0 {
-		return w.side[k] > 0
+	if w.wall[l] >= 0 {
+		return *w.signOf(l) == 1
 	}
 	for _, i := range w.latents[l] {
 		w.point[i] = w.Latent(i)
