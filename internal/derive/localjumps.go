@@ -1,16 +1,21 @@
 package derive
 
-import "github.com/facetvi/facet/internal/ir"
+import (
+	"maps"
+	"slices"
+
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
+)
 
 // LocalJumps compute the jump of log r at one point of one hyperplane, from those parts of log r alone
 // that depend on its sign. So a path that crosses many hyperplanes one by one pays at
-// each for these parts only. They are immutable, the same for all data of the model, and safe for
+// each for these parts only. They are immutable and safe for
 // concurrent use; package boundary has the jumps of batches of points at all hyperplanes.
 type LocalJumps struct {
 	nodes []ir.Node // operands before what uses them, by numbers of their own
 	roots []int32   // by hyperplane: the number of its jump, −1 where log r does not jump
 	used  []bool    // by hyperplane: log r depends on its sign
-	data  []float64
 }
 
 // localJumps returns the jumps of the density.
@@ -35,9 +40,72 @@ func (d Density) LocalJumps() (*LocalJumps, error) {
 	if err != nil {
 		return nil, err
 	}
-	of := *j
-	of.data = d.Data
-	return &of, nil
+	return j.with(d.Data), nil
+}
+
+// with are the jumps for given data, simplified by what these are.
+func (j *LocalJumps) with(data []float64) *LocalJumps {
+	s, number := ir.NewStore(), make([]ir.ID, len(j.nodes))
+	of := func(id ir.ID) ir.ID { return number[id] }
+	for id, n := range j.nodes {
+		switch n.Kind {
+		case ir.Data:
+			number[id] = s.Constant(data[n.A])
+		case ir.Latent, ir.Sign:
+			number[id] = s.Leaf(n.Kind, int(n.A))
+		case ir.Sum:
+			number[id] = sumOf(s, n, of)
+		case ir.Flip:
+			number[id] = s.Flip(of(n.A), s.Constant(0), of(n.B))
+		default:
+			number[id] = s.Operation(n, of)
+		}
+	}
+	out, known := &LocalJumps{used: j.used}, map[ir.ID]ir.ID{}
+	for _, root := range j.roots {
+		if root >= 0 {
+			root = int32(out.add(s, number[root], known))
+		}
+		out.roots = append(out.roots, root)
+	}
+	return out
+}
+
+// sumOf is the sum n of what of gives for its atoms, where c·softplus(−x) − c·softplus(x) is −c·x: a Bernoulli variable's log odds.
+func sumOf(s *ir.Store, n ir.Node, of func(ir.ID) ir.ID) ir.ID {
+	v, coef := n.V, map[ir.ID]float64{}
+	add := func(by float64, x ir.ID) {
+		terms := []ir.Term{{Atom: x, Coef: 1}}
+		if _, ok := s.OnlyAtom(x); ok || s.Like(x).Kind == ir.Const {
+			var c float64
+			c, terms = s.Parts(x)
+			v += by * c
+		}
+		for _, t := range terms {
+			coef[t.Atom] += by * t.Coef
+		}
+	}
+	for _, t := range n.Terms {
+		add(t.Coef, of(t.Atom))
+	}
+	for _, t := range n.Terms {
+		x := of(t.Atom)
+		if !s.IsUnary(x, kernel.Softplus) {
+			continue
+		}
+		a := s.At(x).A
+		if y := s.Unary(kernel.Softplus, s.Scale(-1, a)); coef[x] != 0 && coef[y] == -coef[x] {
+			add(coef[x], a)
+			coef[x], coef[y] = 0, 0
+		}
+	}
+	var terms []ir.Term
+	for _, x := range slices.Sorted(maps.Keys(coef)) {
+		if coef[x] != 0 {
+			terms = append(terms, ir.Term{Atom: x, Coef: coef[x]})
+		}
+	}
+	return s.AffineSum(v, terms)
 }
 
 // JumpsBeside reports whether log r jumps at any hyperplane that is not in known. Where it does, LocalJumps may take long.
@@ -115,11 +183,23 @@ func (x *LocalJump) At(l int, at Point) float64 {
 	return x.value(ir.ID(x.roots[l]))
 }
 
-func (x *LocalJump) value(id ir.ID) float64 {
+func (x *LocalJump) value(id ir.ID) (v float64) {
 	if x.seen[id] == x.run {
 		return x.memo[id]
 	}
-	v := x.nodes[id].Compute((*localInputs)(x))
+	switch n := &x.nodes[id]; n.Kind { // the frequent ones at once
+	case ir.Sum:
+		v = n.V
+		for _, t := range n.Terms {
+			v += t.Coef * x.value(t.Atom)
+		}
+	case ir.Latent:
+		v = x.at.Latent(int(n.A))
+	case ir.Unary:
+		v = n.Fn.Value(x.value(n.A))
+	default:
+		v = n.Compute((*localInputs)(x))
+	}
 	x.memo[id], x.seen[id] = v, x.run
 	return v
 }
@@ -128,6 +208,6 @@ func (x *LocalJump) value(id ir.ID) float64 {
 type localInputs LocalJump
 
 func (x *localInputs) Latent(i int) float64    { return x.at.Latent(i) }
-func (x *localInputs) Datum(i int) float64     { return x.data[i] }
+func (x *localInputs) Datum(int) float64       { panic("derive: an observation that is no number") }
 func (x *localInputs) Positive(plane int) bool { return x.at.Positive(plane) }
 func (x *localInputs) Value(id ir.ID) float64  { return (*LocalJump)(x).value(id) }
