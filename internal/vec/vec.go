@@ -117,22 +117,31 @@ func Larger(dst, apart, x, y []float64) {
 	}
 }
 
-// Below is the first k with side_k·(x_k + a·y_k) < 0; −1 if there is none.
-func Below(x, y, side []float64, a float64) int {
+// FirstZero is where and when the first of x_k + t·y_k that are on a side, 1 or −1, at t = 0 leaves it until some time: k and t = −x_k/y_k;
+// −1 if none does.
+func FirstZero(x, y, side []float64, until float64) (k int, t float64) {
 	y, side = y[:len(x)], side[:len(x)]
+	k, most := -1, math.Inf(-1) // of x_k/y_k
 	i := quads(len(x))
 	if i > 0 {
-		if k := belowAVX2(&x[0], &y[0], &side[0], i, a); k < i {
-			return k
+		var lanes [2][4]float64
+		firstZeroAVX2(&lanes, &x[0], &y[0], &side[0], i, until, &firstZero)
+		for l, at := range lanes[1] {
+			if q := lanes[0][l]; q > most || q == most && int(at) < k {
+				k, most = int(at), q
+			}
 		}
 	}
 	for ; i < len(x); i++ {
-		if side[i]*(x[i]+float64(a*y[i])) < 0 {
-			return i
+		if y, s := y[i], side[i]; s*y < 0 && s*(x[i]+float64(until*y)) < 0 && x[i]/y > most {
+			k, most = i, x[i]/y
 		}
 	}
-	return -1
+	return k, -most
 }
+
+// firstZero is what lanes begin with, and the numbers of theirs.
+var firstZero = [3][4]float64{{math.Inf(-1), math.Inf(-1), math.Inf(-1), math.Inf(-1)}, {0, 1, 2, 3}, {4, 4, 4, 4}}
 
 // Transpose writes the columns of x, rows × n, to dst one after the other.
 func Transpose(dst, x []float64, rows, n int) {

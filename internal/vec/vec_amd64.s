@@ -191,35 +191,49 @@ loop:
 	VZEROUPPER
 	RET
 
-// func belowAVX2(x, y, side *float64, n int, a float64) int
-TEXT ·belowAVX2(SB), NOSPLIT, $0-48
-	MOVQ         x+0(FP), DI
-	MOVQ         y+8(FP), SI
-	MOVQ         side+16(FP), DX
-	MOVQ         n+24(FP), CX
-	VBROADCASTSD a+32(FP), Y0
+// func firstZeroAVX2(lanes *[2][4]float64, x, y, side *float64, n int, until float64, t *[3][4]float64)
+TEXT ·firstZeroAVX2(SB), NOSPLIT, $0-56
+	MOVQ         x+8(FP), DI
+	MOVQ         y+16(FP), SI
+	MOVQ         side+24(FP), DX
+	MOVQ         n+32(FP), CX
+	VBROADCASTSD until+40(FP), Y0
+	MOVQ         t+48(FP), BX
 	VXORPD       Y1, Y1, Y1
+	VMOVUPD      (BX), Y8   // the greatest x/y
+	VMOVUPD      32(BX), Y9 // its number
+	VMOVAPD      Y9, Y10
+	VMOVUPD      64(BX), Y11
 	XORQ         AX, AX
 
 loop:
-	VMULPD    (SI)(AX*8), Y0, Y2
-	VADDPD    (DI)(AX*8), Y2, Y2
-	VMULPD    (DX)(AX*8), Y2, Y2
-	VCMPPD    $0x11, Y1, Y2, Y2 // < 0; NaN is not
-	VMOVMSKPD Y2, BX
+	VMOVUPD   (SI)(AX*8), Y3
+	VMULPD    Y3, Y0, Y5
+	VADDPD    (DI)(AX*8), Y5, Y5
+	VMOVUPD   (DX)(AX*8), Y4
+	VMULPD    Y4, Y5, Y5
+	VMULPD    Y4, Y3, Y6
+	VCMPPD    $0x11, Y1, Y5, Y5 // < 0; NaN is not
+	VCMPPD    $0x11, Y1, Y6, Y6
+	VANDPD    Y5, Y6, Y5
+	VMOVMSKPD Y5, BX
 	TESTL     BX, BX
-	JNE       found
-	ADDQ      $4, AX
-	CMPQ      AX, CX
-	JLT       loop
-	MOVQ      CX, ret+40(FP)
-	VZEROUPPER
-	RET
+	JEQ       none
+	VMOVUPD   (DI)(AX*8), Y2
+	VDIVPD    Y3, Y2, Y6
+	VCMPPD    $0x1e, Y8, Y6, Y7 // >
+	VANDPD    Y5, Y7, Y7
+	VBLENDVPD Y7, Y6, Y8, Y8
+	VBLENDVPD Y7, Y10, Y9, Y9
 
-found:
-	BSFQ BX, BX
-	ADDQ BX, AX
-	MOVQ AX, ret+40(FP)
+none:
+	VADDPD  Y11, Y10, Y10
+	ADDQ    $4, AX
+	CMPQ    AX, CX
+	JLT     loop
+	MOVQ    lanes+0(FP), BX
+	VMOVUPD Y8, (BX)
+	VMOVUPD Y9, 32(BX)
 	VZEROUPPER
 	RET
 

@@ -148,24 +148,33 @@ func TestLoops(t *testing.T) {
 	})
 }
 
-// Below is the first of those that a loop finds, and NaN is none.
-func TestBelow(t *testing.T) {
+// FirstZero is that of a search one by one, the first of those at the same time, with NaN and what is beyond zero already left out.
+func TestFirstZero(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
 	onBothPaths(t, func(t *testing.T) {
-		for n := range 40 {
-			for at := -1; at < n; at++ {
+		for n := range 60 {
+			for range 100 {
 				x, y, side := make([]float64, n), make([]float64, n), make([]float64, n)
+				want, first := -1, 0.25
 				for k := range x {
-					x[k], y[k], side[k] = float64(k%3-1), []float64{0, math.NaN(), 2}[k%3], []float64{-1, 1, 1}[k%3]
-				}
-				if at >= 0 {
-					x[at], y[at], side[at] = 1, -3, 1
-					if at+3 < n {
-						x[at+3], y[at+3], side[at+3] = -1, 3, -1
+					x[k], y[k], side[k] = float64(1+rng.IntN(9)), float64(rng.IntN(100)-60), 1
+					if rng.IntN(9) == 0 {
+						x[k] = math.NaN()
+					}
+					if at := -x[k] / y[k]; y[k] < 0 && at < first {
+						want, first = k, at
+					}
+					if rng.IntN(2) == 0 {
+						x[k], y[k], side[k] = -x[k], -y[k], -1
 					}
 				}
-				require.Equal(t, at, Below(x, y, side, 0.5), "%d of %d", at, n)
+				k, at := FirstZero(x, y, side, 0.25)
+				require.Equal(t, want, k)
+				require.True(t, k < 0 || at == first)
 			}
 		}
+		k, _ := FirstZero([]float64{-1e-20, 0, 0, 0, 0}, []float64{1, 1, 0, 1, 1}, []float64{1, 1, 1, 1, 1}, 1)
+		require.Equal(t, -1, k)
 	})
 }
 

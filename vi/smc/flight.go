@@ -7,6 +7,7 @@ type flight struct {
 	signs       []float64 // planes × of, now
 	time        float64   // since it began
 	last        int       // the wall that it met last; −1 if none
+	bent        bool      // it meets curves, or may as it has met a wall
 	shift, turn []float64 // by latent: it is at z + shift + time·(v + turn)
 	point       []float64
 }
@@ -16,12 +17,8 @@ func newFlight(dim, of int) flight {
 	return flight{of: of, shift: room(), turn: room(), point: room()}
 }
 
-// start is the beginning of the way of a column.
-func (f *flight) start(column int) {
-	f.column, f.time, f.last = column, 0, -1
-	clear(f.shift)
-	clear(f.turn)
-}
+// start is the beginning of the way of a column; bent says whether it gets behind a curve if it meets no other wall.
+func (f *flight) start(column int, bent bool) { f.column, f.time, f.last, f.bent = column, 0, -1, bent }
 
 // latent is a latent at a time, if it meets no other wall until then.
 func (f *flight) latent(i int, time float64) float64 {

@@ -73,33 +73,22 @@ func (w *walls) drift(z, p, v, signs []float64, time float64, at *path) {
 	for _, b := range w.bends {
 		b.hits(w.hit, &w.flight, time)
 	}
-	for i := w.first(0, time); i < n; i = w.first(i+1, time) {
+	for i := range n {
+		w.start(i, w.hit[i])
+		wall, when := w.next(time)
+		if w.hit[i] = false; wall < 0 {
+			continue
+		}
 		if at.stopped() { // for a collision takes as long as its term
 			return
 		}
-		w.start(i)
-		w.collide(p, time, at)
-		w.hit[i] = false
+		w.collide(wall, when, p, time, at)
 	}
 	vec.AddScaled(z, time, v)
 	vec.AddScaled(w.phi, time, w.slope)
 	for k, l := range w.others {
 		w.sign(signs[l*n:][:n], l, w.curves[k])
 	}
-}
-
-// first is the first column from i on that may meet a wall within a time; n if none does.
-func (w *walls) first(i int, time float64) int {
-	to, k := w.n, len(w.forms.Const)
-	if at := vec.Below(w.phi[i*k:], w.slope[i*k:], w.side[i*k:], time); at >= 0 {
-		to = i + at/k
-	}
-	for ; len(w.bends) > 0 && i < to; i++ {
-		if w.hit[i] {
-			return i
-		}
-	}
-	return to
 }
 
 // sign writes the signs of a plane that is no wall at the points z.
@@ -114,22 +103,19 @@ func (w *walls) sign(dst []float64, l int, curve *regions.CurveBatch) {
 	vec.Step(dst, curve.Values(), 1, 0)
 }
 
-// collide moves the column through its walls, until a time. With velocity v + gain·C·a from time t on it gets to where
-// it would from z − t·gain·C·a with that velocity from the beginning; so do the values of Φ. These and their slopes are left
-// as if so, and z less what v makes of it.
-func (w *walls) collide(p []float64, until float64, at *path) {
+// collide moves the column through its walls, of which it meets the first at some time, until another. With velocity v + gain·C·a from
+// time t on it gets to where it would from z − t·gain·C·a with that velocity from the beginning; so do the values of Φ. These and their slopes
+// are left as if so, and z less what v makes of it.
+func (w *walls) collide(first int, when float64, p []float64, until float64, at *path) {
 	n, i := w.n, w.column
 	phi, slope, _ := w.values()
-	for events := 0; ; events++ {
-		l, t := w.next(until)
-		if l < 0 {
-			break
-		}
-		if events == mostEvents || math.IsNaN(t) {
+	events := 0
+	for l, t := first, when; l >= 0; l, t = w.next(until) {
+		if events++; events > mostEvents || math.IsNaN(t) {
 			p[i] = math.NaN()
 			break
 		}
-		w.time, w.last = t, l
+		w.time, w.last, w.bent = t, l, true
 		var gain float64
 		if b := w.bendOf[l]; b != nil {
 			s, q := b.meet(&w.flight, w.covariance)
@@ -154,6 +140,8 @@ func (w *walls) collide(p []float64, until float64, at *path) {
 	for r, x := range w.shift {
 		w.z[r*n+i] += x + until*w.turn[r]
 	}
+	clear(w.shift)
+	clear(w.turn)
 }
 
 // values are those of Φ of the affine walls at the column, their slopes and signs.
@@ -220,16 +208,13 @@ func (w *walls) broken(l int, required *derive.Requirements) (n float64) {
 
 // next is the wall that the column meets first, and when; −1 if that is not until then.
 func (w *walls) next(until float64) (wall int, when float64) {
-	wall, when = -1, until
 	phi, slope, side := w.values()
-	for k := 0; ; k++ {
-		below := vec.Below(phi[k:], slope[k:], side[k:], when)
-		if below < 0 {
-			break
-		}
-		if k += below; side[k]*slope[k] < 0 {
-			wall, when = k, max(w.time, -phi[k]/slope[k])
-		}
+	wall, when = vec.FirstZero(phi, slope, side, until)
+	switch when = max(w.time, when); {
+	case wall < 0 && !w.bent:
+		return wall, when
+	case wall < 0:
+		when = until
 	}
 	for _, b := range w.bends {
 		if k, t := b.next(&w.flight, when); k >= 0 {
