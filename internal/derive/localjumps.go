@@ -60,6 +60,11 @@ func (j *LocalJumps) with(data []float64) *LocalJumps {
 		default:
 			number[id] = s.Operation(n, of)
 		}
+		if n.Kind == ir.Unary && n.Fn == kernel.Softplus { // softplus(−x) = softplus(x) − x: log odds need neither
+			if c, x := s.Coefficient(of(n.A)); c.V == -1 {
+				number[id] = s.Sum(1, s.Unary(kernel.Softplus, x), -1, x)
+			}
+		}
 	}
 	out, known := &LocalJumps{used: j.used}, map[ir.ID]ir.ID{}
 	for _, root := range j.roots {
@@ -71,32 +76,20 @@ func (j *LocalJumps) with(data []float64) *LocalJumps {
 	return out
 }
 
-// sumOf is the sum n of what of gives for its atoms, where c·softplus(−x) − c·softplus(x) is −c·x: a Bernoulli variable's log odds.
+// writtenOut is how many terms a sum has at most that is written out in another one.
+const writtenOut = 3
+
+// sumOf is the sum n of what of gives for its atoms.
 func sumOf(s *ir.Store, n ir.Node, of func(ir.ID) ir.ID) ir.ID {
 	v, coef := n.V, map[ir.ID]float64{}
-	add := func(by float64, x ir.ID) {
-		terms := []ir.Term{{Atom: x, Coef: 1}}
-		if _, ok := s.OnlyAtom(x); ok || s.Like(x).Kind == ir.Const {
-			var c float64
-			c, terms = s.Parts(x)
-			v += by * c
-		}
-		for _, t := range terms {
-			coef[t.Atom] += by * t.Coef
-		}
-	}
 	for _, t := range n.Terms {
-		add(t.Coef, of(t.Atom))
-	}
-	for _, t := range n.Terms {
-		x := of(t.Atom)
-		if !s.IsUnary(x, kernel.Softplus) {
-			continue
+		c, terms := s.Parts(of(t.Atom))
+		if len(terms) > writtenOut {
+			c, terms = 0, []ir.Term{{Atom: of(t.Atom), Coef: 1}}
 		}
-		a := s.At(x).A
-		if y := s.Unary(kernel.Softplus, s.Scale(-1, a)); coef[x] != 0 && coef[y] == -coef[x] {
-			add(coef[x], a)
-			coef[x], coef[y] = 0, 0
+		v += t.Coef * c
+		for _, u := range terms {
+			coef[u.Atom] += t.Coef * u.Coef
 		}
 	}
 	var terms []ir.Term
