@@ -173,8 +173,7 @@ const (
 	longStep        = 1024 // if they are longer: eˣ reaches from the least to the greatest float64 in 1500
 )
 
-// find is the x at which at, strictly monotone, is target: a bracket by steps that double from lo on, then regula falsi with the Illinois
-// rule, and bisection wherever that gains too little.
+// find is the x at which at, strictly monotone, is target: a bracket by steps that double from lo on, then [Root].
 func (b *CurveBatch) find(target, lo float64) float64 {
 	evaluations := 0
 	f := func(x float64) float64 {
@@ -220,55 +219,37 @@ func (b *CurveBatch) find(target, lo float64) float64 {
 	return Root(f, lo, flo, hi, fhi)
 }
 
-// Root is the root of an increasing f between lo and hi, to the last bits.
+// Root is the root of an increasing f between lo and hi, to the last bits: inverse quadratic interpolation where that is sure to gain, and
+// bisection elsewhere (Chandrupatla, Advances in Engineering Software 28, 1997).
 func Root(f func(float64) float64, lo, flo, hi, fhi float64) float64 {
-	if flo == 0 {
-		return lo
-	}
-	side := 0
+	a, fa, b, fb := lo, flo, hi, fhi // the last point, and one beyond the root
+	t := fa / (fa - fb)              // from a to b
 	for range mostHalvings {
-		if fhi == 0 {
-			return hi
-		}
-		middle := lo + (hi-lo)/2
-		if !(lo < middle && middle < hi) {
+		least := (leastStep + ulp*math.Abs(a)) / math.Abs(b-a)
+		if fa == 0 || fb == 0 || !(least < 0.5) {
 			break
 		}
-		x, width := (lo*fhi-hi*flo)/(fhi-flo), hi-lo
-		if !(lo < x && x < hi) {
-			x = middle
+		if math.IsNaN(t) {
+			t = 0.5
 		}
-		for _, x := range [2]float64{x, middle} {
-			if !(lo < x && x < hi) {
-				continue
-			}
-			switch y := f(x); {
-			case y == 0:
-				return x
-			case math.IsNaN(y):
-				return y
-			case y < 0:
-				lo, flo = x, y
-				if side < 0 {
-					fhi /= 2
-				}
-				side = -1
-			default:
-				hi, fhi = x, y
-				if side > 0 {
-					flo /= 2
-				}
-				side = 1
-			}
-			if hi-lo < width/2 {
-				break
-			}
+		x := a + min(max(t, least), 1-least)*(b-a)
+		y := f(x)
+		if math.IsNaN(y) {
+			return y
+		}
+		c, fc := a, fa
+		if (y < 0) != (fa < 0) {
+			c, fc, b, fb = b, fb, a, fa
+		}
+		a, fa, t = x, y, 0.5
+		if at, of := (a-b)/(c-b), (fa-fb)/(fc-fb); of*of < at && (1-of)*(1-of) < 1-at {
+			t = fa/(fb-fa)*fc/(fb-fc) + (c-a)/(b-a)*fa/(fc-fa)*fb/(fc-fb)
 		}
 	}
-	if -flo < fhi {
-		return lo
+	if math.Abs(fa) < math.Abs(fb) {
+		return a
 	}
-	return hi
+	return b
 }
 
 const (

@@ -13,10 +13,10 @@ import (
 )
 
 // What a point pays for a wall that it meets, beside a gradient of log r at a point: ns/wall is what a step through walls takes
-// longer than a drift that meets none, by wall;
-// of-gradient is that by the gradient of a point among 64, and of-gradient-alone by that of an executor of one point.
+// longer than a drift that meets none, by wall; of-gradient is that by the gradient of a point among 64, and of-gradient-alone by that of an
+// executor of one point. Walls of breaks are curves.
 func BenchmarkCrossing(b *testing.B) {
-	for _, name := range walled() {
+	for _, name := range append(walled(), "breaks") {
 		b.Run(name, func(b *testing.B) {
 			d := density(b, trials.Named(name).Build)
 			r, err := smc.Run(context.Background(), d, smc.Settings{Seed: 1, Effective: 1, MostMoves: 20})
