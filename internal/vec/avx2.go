@@ -27,7 +27,7 @@ func divAVX2(dst, x, y *float64, n int)
 func largerAVX2(dst, apart, x, y *float64, n int)
 
 //go:noescape
-func firstZeroAVX2(lanes *[2][4]float64, x, y, side *float64, n int, until float64, t *[3][4]float64)
+func firstExitAVX2(lanes *[2][4]float64, x, y, lo, hi *float64, n int, until float64, t *[3][4]float64)
 
 //go:noescape
 func polesAVX2(w, inverse, x *float64, n int)

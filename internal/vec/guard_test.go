@@ -60,7 +60,7 @@ func TestNothingOutside(t *testing.T) {
 				const rows = 3
 				x, y, dst := e.numbers(rows*n, last), e.numbers(rows*n, last), e.numbers(rows*n, last)
 				a, c, few := e.numbers(rows, last), e.numbers(rows, last), e.numbers(1, last)
-				FirstZero(v[0], v[1], v[2], 1)
+				FirstExit(v[0], v[1], e.numbers(2*n, last), 1)
 				Transpose(dst, x, rows, n)
 				Sum(x)
 				SumRows(a, x, n, []int32{0, 2})

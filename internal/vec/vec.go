@@ -117,31 +117,34 @@ func Larger(dst, apart, x, y []float64) {
 	}
 }
 
-// FirstZero is where and when the first of x_k + t·y_k that are on a side, 1 or −1, at t = 0 leaves it until some time: k and t = −x_k/y_k;
-// −1 if none does.
-func FirstZero(x, y, side []float64, until float64) (k int, t float64) {
-	y, side = y[:len(x)], side[:len(x)]
-	k, most := -1, math.Inf(-1) // of x_k/y_k
+// FirstExit is where and when the first of n numbers x_k + t·y_k, between bounds k and n + k at t = 0, leaves them until some time; −1 if none does.
+func FirstExit(x, y, bounds []float64, until float64) (k int, t float64) {
+	y, bounds = y[:len(x)], bounds[:2*len(x)]
+	k, t = -1, math.Inf(1)
 	i := quads(len(x))
 	if i > 0 {
 		var lanes [2][4]float64
-		firstZeroAVX2(&lanes, &x[0], &y[0], &side[0], i, until, &firstZero)
-		for l, at := range lanes[1] {
-			if q := lanes[0][l]; q > most || q == most && int(at) < k {
-				k, most = int(at), q
+		firstExitAVX2(&lanes, &x[0], &y[0], &bounds[0], &bounds[len(x)], i, until, &firstExit)
+		for l, at := range lanes[0] {
+			if n := int(lanes[1][l]); at < t || at == t && n < k {
+				k, t = n, at
 			}
 		}
 	}
 	for ; i < len(x); i++ {
-		if y, s := y[i], side[i]; s*y < 0 && s*(x[i]+float64(until*y)) < 0 && x[i]/y > most {
-			k, most = i, x[i]/y
+		to := bounds[len(x)+i]
+		if y[i] < 0 {
+			to = bounds[i]
+		}
+		if (x[i]+float64(until*y[i])-to)*y[i] > 0 && (to-x[i])/y[i] < t {
+			k, t = i, (to-x[i])/y[i]
 		}
 	}
-	return k, -most
+	return k, t
 }
 
-// firstZero is what lanes begin with, and the numbers of theirs.
-var firstZero = [3][4]float64{{math.Inf(-1), math.Inf(-1), math.Inf(-1), math.Inf(-1)}, {0, 1, 2, 3}, {4, 4, 4, 4}}
+// firstExit is what lanes begin with: their times, their numbers, and how these go on.
+var firstExit = [3][4]float64{{math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)}, {0, 1, 2, 3}, {4, 4, 4, 4}}
 
 // Transpose writes the columns of x, rows × n, to dst one after the other.
 func Transpose(dst, x []float64, rows, n int) {

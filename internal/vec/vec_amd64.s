@@ -191,37 +191,38 @@ loop:
 	VZEROUPPER
 	RET
 
-// func firstZeroAVX2(lanes *[2][4]float64, x, y, side *float64, n int, until float64, t *[3][4]float64)
-TEXT ·firstZeroAVX2(SB), NOSPLIT, $0-56
+// func firstExitAVX2(lanes *[2][4]float64, x, y, lo, hi *float64, n int, until float64, t *[3][4]float64)
+TEXT ·firstExitAVX2(SB), NOSPLIT, $0-64
 	MOVQ         x+8(FP), DI
 	MOVQ         y+16(FP), SI
-	MOVQ         side+24(FP), DX
-	MOVQ         n+32(FP), CX
-	VBROADCASTSD until+40(FP), Y0
-	MOVQ         t+48(FP), BX
+	MOVQ         lo+24(FP), DX
+	MOVQ         hi+32(FP), R8
+	MOVQ         n+40(FP), CX
+	VBROADCASTSD until+48(FP), Y0
+	MOVQ         t+56(FP), BX
 	VXORPD       Y1, Y1, Y1
-	VMOVUPD      (BX), Y8   // the greatest x/y
-	VMOVUPD      32(BX), Y9 // its number
-	VMOVAPD      Y9, Y10
+	VMOVUPD      (BX), Y8    // the least times
+	VMOVUPD      32(BX), Y9  // where
+	VMOVUPD      32(BX), Y10
 	VMOVUPD      64(BX), Y11
 	XORQ         AX, AX
 
 loop:
+	VMOVUPD   (DI)(AX*8), Y2
 	VMOVUPD   (SI)(AX*8), Y3
+	VMOVUPD   (R8)(AX*8), Y4
+	VBLENDVPD Y3, (DX)(AX*8), Y4, Y4 // the threshold ahead
 	VMULPD    Y3, Y0, Y5
-	VADDPD    (DI)(AX*8), Y5, Y5
-	VMOVUPD   (DX)(AX*8), Y4
-	VMULPD    Y4, Y5, Y5
-	VMULPD    Y4, Y3, Y6
-	VCMPPD    $0x11, Y1, Y5, Y5 // < 0; NaN is not
-	VCMPPD    $0x11, Y1, Y6, Y6
-	VANDPD    Y5, Y6, Y5
+	VADDPD    Y2, Y5, Y5
+	VSUBPD    Y4, Y5, Y5
+	VMULPD    Y3, Y5, Y5
+	VCMPPD    $0x1e, Y1, Y5, Y5      // > 0; NaN is not
 	VMOVMSKPD Y5, BX
 	TESTL     BX, BX
 	JEQ       none
-	VMOVUPD   (DI)(AX*8), Y2
-	VDIVPD    Y3, Y2, Y6
-	VCMPPD    $0x1e, Y8, Y6, Y7 // >
+	VSUBPD    Y2, Y4, Y6
+	VDIVPD    Y3, Y6, Y6
+	VCMPPD    $0x11, Y8, Y6, Y7      // <
 	VANDPD    Y5, Y7, Y7
 	VBLENDVPD Y7, Y6, Y8, Y8
 	VBLENDVPD Y7, Y10, Y9, Y9

@@ -148,32 +148,38 @@ func TestLoops(t *testing.T) {
 	})
 }
 
-// FirstZero is that of a search one by one, the first of those at the same time, with NaN and what is beyond zero already left out.
-func TestFirstZero(t *testing.T) {
+// FirstExit is that of a search one by one, the first of those at the same time; NaN does not leave, nor what comes back from beyond.
+func TestFirstExit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	onBothPaths(t, func(t *testing.T) {
 		for n := range 60 {
 			for range 100 {
-				x, y, side := make([]float64, n), make([]float64, n), make([]float64, n)
+				x, y, lo, hi := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 				want, first := -1, 0.25
 				for k := range x {
-					x[k], y[k], side[k] = float64(1+rng.IntN(9)), float64(rng.IntN(100)-60), 1
-					if rng.IntN(9) == 0 {
+					x[k], y[k], lo[k], hi[k] = float64(rng.IntN(9)), float64(rng.IntN(60)-30), -1, 9
+					switch rng.IntN(9) {
+					case 0:
 						x[k] = math.NaN()
+					case 1:
+						lo[k] = math.Inf(-1)
+					case 2:
+						hi[k] = math.Inf(1)
 					}
-					if at := -x[k] / y[k]; y[k] < 0 && at < first {
+					at := (hi[k] - x[k]) / y[k]
+					if y[k] < 0 {
+						at = (lo[k] - x[k]) / y[k]
+					}
+					if at < first {
 						want, first = k, at
 					}
-					if rng.IntN(2) == 0 {
-						x[k], y[k], side[k] = -x[k], -y[k], -1
-					}
 				}
-				k, at := FirstZero(x, y, side, 0.25)
+				k, at := FirstExit(x, y, slices.Concat(lo, hi), 0.25)
 				require.Equal(t, want, k)
 				require.True(t, k < 0 || at == first)
 			}
 		}
-		k, _ := FirstZero([]float64{-1e-20, 0, 0, 0, 0}, []float64{1, 1, 0, 1, 1}, []float64{1, 1, 1, 1, 1}, 1)
+		k, _ := FirstExit([]float64{-1e-20, 0, 1e-20, 0, 2}, []float64{1, 0, 0, 1, -1}, []float64{0, 0, 0, 0, 0, 9, 0, 0, 9, 1}, 1)
 		require.Equal(t, -1, k)
 	})
 }

@@ -34,7 +34,7 @@ package smc
 // The files of this package read in one direction; none uses a later one:
 //
 //	normal, states, chains, result, diagnose    q0, points, those of all moves, and what is told of them
-//	flight, bends, surfaces, path, walls        a point's way through the walls
+//	flight, levels, bends, surfaces, path, walls a point's way through the walls
 //	settings, relocate, relabel, move, residual the moves of a block of points
 //	sampler, temper, require, near, finish      those of all islands: on the way to β = 1, and there
 //	smc                                         a run

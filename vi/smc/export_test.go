@@ -46,7 +46,7 @@ func (o oneWay) At(l int, at derive.Point) float64 {
 func (s Settings) Misplaced() Settings {
 	s.wrong = func(w *walls) {
 		for _, b := range w.bends {
-			for k := range b.at {
+			for k := b.from[b.number]; k < len(b.at) && (k == b.from[b.number] || b.walls[k] >= 0); k++ {
 				b.at[k] += 0.1
 			}
 		}

@@ -1,6 +1,8 @@
 package smc
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/facetvi/facet/internal/derive"
@@ -11,28 +13,26 @@ import (
 type surfaces struct {
 	arr     *regions.Arrangement
 	n       int                   // points of a batch
-	plane   []int                 // of the arrangement, by wall: those that are affine first
+	plane   []int                 // of the arrangement, by wall
 	wall    []int                 // by plane; −1 if it is none
 	latents [][]int               // by plane
-	forms   regions.Forms         // of the walls that are affine
+	levels  *levels               // of affine functions first
+	forms   regions.Forms         // the functions that are affine
 	normals regions.Forms         // these without constants
-	across  []float64             // by affine wall
-	bends   []*bend               // the other walls,
-	bendOf  []*bend               // by wall
+	across  []float64             // by affine function
+	bends   []*bend               // the other functions
 	others  []int                 // planes that are no walls
 	curves  []*regions.CurveBatch // of others; nil where affine
 }
 
 func newSurfaces(arr *regions.Arrangement, local *derive.LocalJumps, n int) surfaces {
-	w := surfaces{arr: arr, n: n}
-	var bent []int
+	w := surfaces{arr: arr, n: n, levels: &levels{n: n}}
+	var flat, bent []int
 	for l := range arr.Len() {
 		w.wall, w.latents = append(w.wall, -1), append(w.latents, arr.Latents(l))
 		switch c := arr.Curve(l); {
 		case local.Jumps(l) && c == nil:
-			w.wall[l] = len(w.plane)
-			w.plane, w.bendOf = append(w.plane, l), append(w.bendOf, nil)
-			w.forms.Add(arr.Plane(l))
+			flat = append(flat, l)
 		case local.Jumps(l):
 			bent = append(bent, l)
 		case local.Depends(l):
@@ -42,36 +42,45 @@ func newSurfaces(arr *regions.Arrangement, local *derive.LocalJumps, n int) surf
 			}
 		}
 	}
+	w.add(flat, func(l int) { w.forms.Add(arr.Plane(l)) })
 	w.normals, w.across = w.forms, make([]float64, len(w.forms.Const))
 	w.normals.Const = make([]float64, len(w.forms.Const))
-	w.bend(bent)
+	w.add(bent, func(l int) { w.bends = append(w.bends, newBend(arr.Curve(l), w.levels, n, arr.Dim())) })
+	w.levels.below = make([]float64, n*len(w.levels.from))
 	return w
 }
 
-// bend adds walls of planes that are not affine.
-func (w *surfaces) bend(planes []int) {
-	var first []regions.Hyperplane
+// add adds walls. Those that differ in their constants alone are levels of one function, which function makes of one of them.
+func (w *surfaces) add(planes []int, function func(l int)) {
+	number, groups := map[string]int{}, [][]int(nil)
 	for _, l := range planes {
 		h := w.arr.Plane(l)
-		k := slices.IndexFunc(first, func(o regions.Hyperplane) bool {
-			return slices.Equal(h.Index, o.Index) && slices.Equal(h.Coef, o.Coef)
-		})
-		if k < 0 {
-			k, first = len(first), append(first, h)
-			w.bends = append(w.bends, newBend(w.arr.Curve(l), w.n, w.arr.Dim()))
+		normal := fmt.Sprint(h.Index, h.Coef)
+		k, ok := number[normal]
+		if !ok {
+			k, number[normal], groups = len(groups), len(groups), append(groups, nil)
 		}
-		b, number := w.bends[k], first[k].Const-h.Const
-		at, _ := slices.BinarySearch(b.at, number)
-		b.at, b.walls = slices.Insert(b.at, at, number), slices.Insert(b.walls, at, len(w.plane))
-		w.wall[l] = len(w.plane)
-		w.plane, w.bendOf = append(w.plane, l), append(w.bendOf, b)
+		groups[k] = append(groups[k], l)
+	}
+	for _, group := range groups {
+		function(group[0])
+		first := w.arr.Plane(group[0]).Const
+		slices.SortFunc(group, func(a, b int) int { return cmp.Compare(w.arr.Plane(b).Const, w.arr.Plane(a).Const) })
+		var walls []int
+		var thresholds []float64
+		for _, l := range group {
+			w.wall[l] = len(w.plane)
+			walls, thresholds = append(walls, len(w.plane)), append(thresholds, first-w.arr.Plane(l).Const)
+			w.plane = append(w.plane, l)
+		}
+		w.levels.add(walls, thresholds)
 	}
 }
 
 // A mass is what walls need of the covariance C of velocities.
 type mass struct {
 	covariance *linear
-	reach      [][]float64 // C·a, by affine wall
+	reach      [][]float64 // C·a, by affine function
 	meet       [][]float64 // a_k·C·a_l
 }
 
@@ -92,7 +101,7 @@ func (w *surfaces) newMass(c *linear) *mass {
 	return m
 }
 
-// along adds a multiple of a·v of each affine wall to dst.
+// along adds a multiple of a·v of each affine function to dst.
 func (w *surfaces) along(dst []float64, by float64, v []float64) {
 	for k := range dst {
 		for e := w.forms.From[k]; e < w.forms.From[k+1]; e++ {

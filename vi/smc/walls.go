@@ -21,11 +21,12 @@ type walls struct {
 	jumps jumper
 	*mass
 
-	phi, slope, side []float64 // Φ at the points, how fast it changes, and the sign 1 or −1: n × affine walls
-	rows             []float64 // affine walls × n
-	hit              []bool    // by column: it meets a curve
-	flight                     // of the column that moves
-	crossings        int
+	phi, slope []float64 // Φ at the points and how fast it changes, n × affine functions
+	bounds     []float64 // the thresholds that it is between, n × (those below, and those above)
+	rows       []float64 // 2·affine functions × n
+	hit        []bool    // by column: it meets a curve
+	flight               // of the column that moves
+	crossings  int
 }
 
 // A jumper is a derive.LocalJump.
@@ -44,30 +45,33 @@ func newWalls(d *graph.Density, n int) (*walls, error) {
 	}
 	w := &walls{surfaces: newSurfaces(d.Arrangement(), local, n), jumps: local.Bind(), hit: make([]bool, n)}
 	k := len(w.forms.Const)
-	w.phi, w.slope, w.side, w.rows = make([]float64, k*n), make([]float64, k*n), make([]float64, k*n), make([]float64, k*n)
+	w.phi, w.slope, w.bounds, w.rows = make([]float64, k*n), make([]float64, k*n), make([]float64, 2*k*n), make([]float64, 2*k*n)
 	w.flight = newFlight(d.Dim(), n)
 	return w, nil
 }
 
 // begin starts trajectories at z, where the signs of all planes are given.
 func (w *walls) begin(z, signs []float64) {
-	n, k := w.n, len(w.forms.Const)
-	w.forms.AtBatch(w.rows, z, n)
-	vec.Transpose(w.phi, w.rows, k, n)
-	for k, l := range w.plane[:k] {
-		vec.Affine(w.rows[k*n:][:n], signs[l*n:][:n], 2, -1)
+	w.forms.AtBatch(w.rows[:len(w.phi)], z, w.n)
+	vec.Transpose(w.phi, w.rows, len(w.forms.Const), w.n)
+	w.levels.begin(signs, w.plane)
+	for k := range w.forms.Const {
+		w.levels.between(w.rows[k*w.n:][:w.n], w.rows[len(w.phi)+k*w.n:][:w.n], k)
 	}
-	vec.Transpose(w.side, w.rows, k, n)
-	for _, b := range w.bends {
-		b.begin(signs, w.plane, n)
-	}
+	vec.Transpose(w.bounds, w.rows, 2*len(w.forms.Const), w.n)
+}
+
+// bound stores the thresholds that the column is between, of an affine function.
+func (w *walls) bound(k int) {
+	below, bounds := w.levels.of(w.column, k), w.row(w.bounds)
+	bounds[k], bounds[len(bounds)/2+k] = w.levels.at[below], w.levels.at[below+1]
 }
 
 // drift moves z along v for a time, through the walls, with the momenta p and the signs of all
 // planes, where the distribution is that of at.
 func (w *walls) drift(z, p, v, signs []float64, time float64, at *path) {
 	n := w.n
-	w.normals.AtBatch(w.rows, v, n)
+	w.normals.AtBatch(w.rows[:len(w.phi)], v, n)
 	vec.Transpose(w.slope, w.rows, len(w.forms.Const), n)
 	w.z, w.v, w.signs = z, v, signs
 	for _, b := range w.bends {
@@ -75,14 +79,14 @@ func (w *walls) drift(z, p, v, signs []float64, time float64, at *path) {
 	}
 	for i := range n {
 		w.start(i, w.hit[i])
-		wall, when := w.next(time)
-		if w.hit[i] = false; wall < 0 {
+		first, when := w.next(time)
+		if w.hit[i] = false; first < 0 {
 			continue
 		}
 		if at.stopped() { // for a collision takes as long as its term
 			return
 		}
-		w.collide(wall, when, p, time, at)
+		w.collide(first, when, p, time, at)
 	}
 	vec.AddScaled(z, time, v)
 	vec.AddScaled(w.phi, time, w.slope)
@@ -108,32 +112,32 @@ func (w *walls) sign(dst []float64, l int, curve *regions.CurveBatch) {
 // are left as if so, and z less what v makes of it.
 func (w *walls) collide(first int, when float64, p []float64, until float64, at *path) {
 	n, i := w.n, w.column
-	phi, slope, _ := w.values()
+	phi, slope := w.row(w.phi), w.row(w.slope)
 	events := 0
-	for l, t := first, when; l >= 0; l, t = w.next(until) {
+	for k, t := first, when; k >= 0; k, t = w.next(until) {
 		if events++; events > mostEvents || math.IsNaN(t) {
 			p[i] = math.NaN()
 			break
 		}
-		w.time, w.last, w.bent = t, l, true
-		var gain float64
-		if b := w.bendOf[l]; b != nil {
+		w.time, w.bent = t, true
+		if k >= len(phi) {
+			b := w.bends[k-len(phi)]
 			s, q := b.meet(&w.flight, w.covariance)
-			gain = (w.pay(l, s, q, at) - s) / q
+			gain := (w.pay(k, b.up, s, q, at) - s) / q
 			clear(w.across)
 			w.along(w.across, 1, b.reach)
 			w.turns(gain, b.reach, w.across)
-			for k, r := range b.latents {
-				p[r*n+i] += gain * b.slopes[k][0]
+			for j, r := range b.latents {
+				p[r*n+i] += gain * b.slopes[j][0]
 			}
 			continue
 		}
-		s, q := slope[l], w.meet[l][l]
-		to := w.pay(l, s, q, at)
-		gain = (to - s) / q
-		w.turns(gain, w.reach[l], w.meet[l])
-		phi[l], slope[l] = -t*to, to
-		for e := w.forms.From[l]; e < w.forms.From[l+1]; e++ {
+		s, q, threshold := slope[k], w.meet[k][k], phi[k]+t*slope[k]
+		to := w.pay(k, s, s, q, at)
+		gain := (to - s) / q
+		w.turns(gain, w.reach[k], w.meet[k])
+		phi[k], slope[k] = threshold-t*to, to
+		for e := w.forms.From[k]; e < w.forms.From[k+1]; e++ {
 			p[int(w.forms.Index[e])*n+i] += gain * w.forms.Coef[e]
 		}
 	}
@@ -144,35 +148,34 @@ func (w *walls) collide(first int, when float64, p []float64, until float64, at 
 	clear(w.turn)
 }
 
-// values are those of Φ of the affine walls at the column, their slopes and signs.
-func (w *walls) values() (phi, slope, side []float64) {
-	k := len(w.forms.Const)
-	from := w.column * k
-	return w.phi[from:][:k], w.slope[from:][:k], w.side[from:][:k]
+// row is that of the column, in a matrix of n × affine functions.
+func (w *walls) row(x []float64) []float64 {
+	k := len(x) / w.n
+	return x[w.column*k:][:k]
 }
 
-// turns changes the velocity of the column by a multiple of C·a, which changes Φ of the affine walls by that of meet.
+// turns changes the velocity of the column by a multiple of C·a, which changes the affine functions by that of meet.
 func (w *walls) turns(gain float64, reach, meet []float64) {
-	phi, slope, _ := w.values()
-	vec.AddScaled(phi, -gain*w.time, meet)
-	vec.AddScaled(slope, gain, meet)
+	vec.AddScaled(w.row(w.phi), -gain*w.time, meet)
+	vec.AddScaled(w.row(w.slope), gain, meet)
 	vec.AddScaled(w.shift, -gain*w.time, reach)
 	vec.AddScaled(w.turn, gain, reach)
 }
 
-// pay is the speed along the normal of wall l after the column has met it with speed s: across, which changes its sign, or back.
-func (w *walls) pay(l int, s, q float64, at *path) (to float64) {
+// pay is the speed of function k after the column has met a wall, up or down by the sign of up, with speed s: across, which changes a sign, or
+// back.
+func (w *walls) pay(k int, up, s, q float64, at *path) (to float64) {
+	l := w.levels.ahead(w.column, k, up)
+	w.last = l
 	rest := s*s + 2*q*w.rise(l, at)
 	if !(rest > 0) {
 		return -s
 	}
 	sign := w.signOf(w.plane[l])
 	*sign = 1 - *sign
-	if b := w.bendOf[l]; b != nil {
-		b.above[w.column] += int(2**sign - 1)
-	} else {
-		_, _, side := w.values()
-		side[l] = -side[l]
+	w.levels.cross(w.column, k, 2**sign-1)
+	if k < len(w.forms.Const) {
+		w.bound(k)
 	}
 	w.crossings++
 	return math.Copysign(math.Sqrt(rest), s)
@@ -206,22 +209,21 @@ func (w *walls) broken(l int, required *derive.Requirements) (n float64) {
 	return n
 }
 
-// next is the wall that the column meets first, and when; −1 if that is not until then.
-func (w *walls) next(until float64) (wall int, when float64) {
-	phi, slope, side := w.values()
-	wall, when = vec.FirstZero(phi, slope, side, until)
-	switch when = max(w.time, when); {
-	case wall < 0 && !w.bent:
-		return wall, when
-	case wall < 0:
+// next is the function of which the column meets a wall first, and when; −1 if that is not until then.
+func (w *walls) next(until float64) (k int, when float64) {
+	k, t := vec.FirstExit(w.row(w.phi), w.row(w.slope), w.row(w.bounds), until)
+	if when = max(w.time, t); k < 0 {
 		when = until
 	}
-	for _, b := range w.bends {
-		if k, t := b.next(&w.flight, when); k >= 0 {
-			wall, when = k, t
+	if k < 0 && !w.bent {
+		return k, when
+	}
+	for j, b := range w.bends {
+		if t, meets := b.next(&w.flight, when); meets {
+			k, when = len(w.forms.Const)+j, t
 		}
 	}
-	return wall, when
+	return k, when
 }
 
 // Latent is a latent of the column now; see derive.Point.
