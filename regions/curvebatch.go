@@ -80,6 +80,13 @@ func (b *CurveBatch) Values() []float64 {
 
 // sumOf stores a number and the terms of steps with values v.
 func sumOf(out []float64, terms []Term, v [][]float64, number float64) {
+	if len(out) == 1 { // no loops
+		for _, t := range terms {
+			number += t.Coef * v[t.Of][0]
+		}
+		out[0] = number
+		return
+	}
 	vec.Affine(out, v[terms[0].Of], terms[0].Coef, number)
 	for _, t := range terms[1:] {
 		vec.AddScaled(out, t.Coef, v[t.Of])
@@ -112,7 +119,7 @@ func (b *CurveBatch) run(v [][]float64, s int) {
 		}
 		sumOf(out, x.Terms, v, x.Const)
 	case Apply:
-		if f, ok := x.F.(rowFunction); ok {
+		if f, ok := x.F.(rowFunction); ok && len(out) > 1 {
 			f.Values(out, v[x.A])
 			return
 		}
