@@ -190,6 +190,20 @@ func (x *LocalJump) value(id ir.ID) (v float64) {
 		v = x.at.Latent(int(n.A))
 	case ir.Unary:
 		v = n.Fn.Value(x.value(n.A))
+	case ir.Binary:
+		v = n.Fn.Value2(x.value(n.A), x.value(n.B))
+	case ir.Select:
+		of := n.B
+		if x.value(n.A) == 0 {
+			of = n.C
+		}
+		v = x.value(of)
+	case ir.Not:
+		v = 1 - x.value(n.A)
+	case ir.And:
+		if v = x.value(n.A); v != 0 {
+			v = x.value(n.B)
+		}
 	default:
 		v = n.Compute((*localInputs)(x))
 	}
