@@ -10,12 +10,12 @@ import (
 
 // LocalJumps compute the jump of log r at one point of one hyperplane, from those parts of log r alone
 // that depend on its sign. So a path that crosses many hyperplanes one by one pays at
-// each for these parts only. They are immutable and safe for
-// concurrent use; package boundary has the jumps of batches of points at all hyperplanes.
+// each for these parts only. They are immutable and safe for concurrent use; package boundary has the jumps of batches of points at all hyperplanes.
 type LocalJumps struct {
 	nodes []ir.Node // operands before what uses them, by numbers of their own
 	roots []int32   // by hyperplane: the number of its jump, −1 where log r does not jump
 	used  []bool    // by hyperplane: log r depends on its sign
+	data  []float64
 }
 
 // localJumps returns the jumps of the density.
@@ -40,17 +40,19 @@ func (d Density) LocalJumps() (*LocalJumps, error) {
 	if err != nil {
 		return nil, err
 	}
-	return j.with(d.Data), nil
+	of := *j
+	of.data = d.Data
+	return &of, nil
 }
 
-// with are the jumps for given data, simplified by what these are.
-func (j *LocalJumps) with(data []float64) *LocalJumps {
+// simplified are the same jumps, with the data as numbers.
+func (j *LocalJumps) simplified() *LocalJumps {
 	s, number := ir.NewStore(), make([]ir.ID, len(j.nodes))
 	of := func(id ir.ID) ir.ID { return number[id] }
 	for id, n := range j.nodes {
 		switch n.Kind {
 		case ir.Data:
-			number[id] = s.Constant(data[n.A])
+			number[id] = s.Constant(j.data[n.A])
 		case ir.Latent, ir.Sign:
 			number[id] = s.Leaf(n.Kind, int(n.A))
 		case ir.Sum:
@@ -160,6 +162,7 @@ type LocalJump struct {
 
 // Bind returns an evaluator of j.
 func (j *LocalJumps) Bind() *LocalJump {
+	j = j.simplified()
 	return &LocalJump{LocalJumps: j, memo: make([]float64, len(j.nodes)), seen: make([]uint32, len(j.nodes))}
 }
 

@@ -95,17 +95,18 @@ func (w *surfaces) newMass(c *linear) *mass {
 		}
 		reach, meet := make([]float64, dim), make([]float64, n)
 		c.apply(reach, a, room, 1)
-		w.along(meet, 1, reach)
+		w.along(meet, reach)
 		m.reach, m.meet = append(m.reach, reach), append(m.meet, meet)
 	}
 	return m
 }
 
-// along adds a multiple of a·v of each affine function to dst.
-func (w *surfaces) along(dst []float64, by float64, v []float64) {
+// along stores a·v of each affine function in dst.
+func (w *surfaces) along(dst, v []float64) {
 	for k := range dst {
+		dst[k] = 0
 		for e := w.forms.From[k]; e < w.forms.From[k+1]; e++ {
-			dst[k] += by * w.forms.Coef[e] * v[w.forms.Index[e]]
+			dst[k] += w.forms.Coef[e] * v[w.forms.Index[e]]
 		}
 	}
 }

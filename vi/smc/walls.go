@@ -124,8 +124,7 @@ func (w *walls) collide(first int, when float64, p []float64, until float64, at 
 			b := w.bends[k-len(phi)]
 			s, q := b.meet(&w.flight, w.covariance)
 			gain := (w.pay(k, b.up, s, q, at) - s) / q
-			clear(w.across)
-			w.along(w.across, 1, b.reach)
+			w.along(w.across, b.reach)
 			w.turns(gain, b.reach, w.across)
 			for j, r := range b.latents {
 				p[r*n+i] += gain * b.slopes[j][0]
