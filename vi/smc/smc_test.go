@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -123,6 +124,45 @@ func TestWall(t *testing.T) {
 		off((height-1)*distuv.UnitNormal.Prob(math.Sqrt(0.5))*math.Sqrt(0.5)/evidence, r.Mean(values(d, r, "x")))
 		off(math.Log(evidence), r.LogEvidence)
 		require.Less(t, r.Mean(beyond).SE, 0.01)
+		return worst
+	}
+	require.Less(t, check(func(s smc.Settings) smc.Settings { return s }), 5.0)
+	require.Greater(t, check(smc.Settings.OneWay), 5.0)
+}
+
+// Of parallel walls, the levels of one function, the masses between them and the evidence are those of the closed form.
+func TestLevels(t *testing.T) {
+	at, weights := []float64{-1, 0.2, 1}, []float64{1, 4, 0.5, 3}
+	d := density(t, func(m *graph.Model) {
+		x, y := m.Sample("x", graph.Normal(0, 1)), m.Sample("y", graph.Normal(0, 1))
+		for _, k := range []int{1, 0, 2} {
+			m.Factor(graph.If(graph.Greater(graph.Add(x, graph.Mul(2, y)), at[k]), math.Log(weights[k+1]/weights[k]), 0))
+		}
+	})
+	law, masses, evidence, below := distuv.Normal{Sigma: math.Sqrt(5)}, make([]float64, 4), 0.0, 0.0
+	for j := range masses {
+		to := 1.0
+		if j < len(at) {
+			to = law.CDF(at[j])
+		}
+		masses[j], below = weights[j]*(to-below), to
+		evidence += masses[j]
+	}
+	check := func(change func(smc.Settings) smc.Settings) (worst float64) {
+		r, err := smc.Run(context.Background(), d, change(smc.Settings{Seed: 1, Effective: 40000}))
+		require.NoError(t, err)
+		worst = math.Abs(r.LogEvidence.Value-math.Log(evidence)) / r.LogEvidence.SE
+		for j := range masses {
+			in := make([]float64, len(r.Z))
+			for k, z := range r.Z {
+				if n, _ := slices.BinarySearch(at, z[0]+2*z[1]); n == j {
+					in[k] = 1
+				}
+			}
+			got := r.Mean(in)
+			require.Less(t, got.SE, 0.01)
+			worst = max(worst, math.Abs(got.Value-masses[j]/evidence)/got.SE)
+		}
 		return worst
 	}
 	require.Less(t, check(func(s smc.Settings) smc.Settings { return s }), 5.0)
