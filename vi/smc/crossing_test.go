@@ -25,9 +25,7 @@ func BenchmarkCrossing(b *testing.B) {
 			require.NoError(b, err)
 			one, err := d.Executor(1, graph.Compute{Grad: true})
 			require.NoError(b, err)
-			for i, x := range r.Z[0] {
-				one.Z[i] = x
-			}
+			copy(one.Z, r.Z[0])
 			d.Arrangement().SignBatch(one.Signs, one.Z, 1)
 			var through, free, gradient, alone float64 // CPU seconds
 			met := 0
