@@ -250,7 +250,7 @@ func toShares(logs, weight []float64) (score float64) {
 type choice struct {
 	least int
 	each  float64 // points to a number that is fitted, at least
-	all   bool    // more are tried also where twice as many are no better
+	all   bool    // more are tried also where twice as many are no better: once in a while two are no better, and sixteen are
 }
 
 // fitNormals is the mixture of normals near the points; nil if a covariance matrix is singular.

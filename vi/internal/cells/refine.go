@@ -103,9 +103,9 @@ func OfDraws(ctx context.Context, d *graph.Density, draws [][]float64, seed uint
 func mixtureOf(ctx context.Context, points [][]float64, rng *rand.Rand) family.Q {
 	var known cloud
 	known.add(points, make([]float64, len(points)), 0)
-	of := choice{least: 1, each: mixtureEach}
+	of := choice{least: 1, each: mixtureEach, all: true}
 	if len(points) <= fewPoints {
-		of.each, of.all = fewEach, true
+		of.each = fewEach
 	}
 	m := fitNormals(ctx, known, of, rng)
 	if m == nil {
