@@ -247,12 +247,16 @@ var functions = [...]function{
 		slopes:     slopes{func(_, b, _ float64) float64 { return 1 / b }, func(_, b, y float64) float64 { return -y / b }},
 		slopeLoops: slopeLoops{divSlopesA, divSlopesB},
 	},
-	Pow:         {name: "pow", binary: math.Pow, slopes: slopes{powSlopeA, powSlopeB}},
-	MulData:     {name: "muldata", binary: mulData, loop: mulDataLoop, diff: product},
-	Choose:      {name: "choose", binary: choose, slopes: slopes{chooseSlopeX, chooseSlopeN}},
-	Deviance:    {name: "deviance", binary: deviance, slopes: slopes{devianceSlopeK, devianceSlopeD}},
-	LogShare:    {name: "logshare", binary: logShare, slopes: slopes{logShareSlopeA, logShareSlopeB}},
-	StudentTail: {name: "studenttail", binary: studentTail, slopes: slopes{studentSlopeT, studentSlopeNu}},
+	Pow:      {name: "pow", binary: math.Pow, slopes: slopes{powSlopeA, powSlopeB}},
+	MulData:  {name: "muldata", binary: mulData, loop: mulDataLoop, diff: product},
+	Choose:   {name: "choose", binary: choose, slopes: slopes{chooseSlopeX, chooseSlopeN}},
+	Deviance: {name: "deviance", binary: deviance, slopes: slopes{devianceSlopeK, devianceSlopeD}},
+	LogShare: {name: "logshare", binary: logShare, slopes: slopes{logShareSlopeA, logShareSlopeB}},
+	StudentTail: {
+		name: "studenttail", binary: studentTail, loop: studentTailLoop, slopes: slopes{studentSlopeT, studentSlopeNu},
+		diff:       []derivative{{Slope{StudentTail, 0}, []operand{upstream, 0, 1, 0}}, {Slope{StudentTail, 1}, []operand{upstream, 0, 1, result}}}, // the first needs no value
+		slopeLoops: slopeLoops{studentSlopesT, nil},
+	},
 
 	Erf:            {name: "erf", unary: math.Erf, slope: erfSlope, inverse: erfInverse},
 	NormalCDF:      {name: "normalcdf", unary: normalCDF, slope: normalCDFSlope, inverse: normalQuantile},

@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/facetvi/facet/internal/vec"
+)
 
 // A series is Σ_k c_k/x²ᵏ⁻¹, k = 1, 2, …, 8. Stirling's has c_k = B₂ₖ/(2k(2k−1)):
 //
@@ -122,13 +126,37 @@ func chooseSlopeX(x, n, _ float64) float64 { return digamma(x+n) - digamma(x+1) 
 func chooseSlopeN(x, n, _ float64) float64 { return digamma(x+n) - digamma(n) }
 
 // studentTail is ½(ν+1)·log(1 + t²/ν).
-func studentTail(t, nu float64) float64 { return 0.5 * (nu + 1) * log1pSquares(t, nu) }
+func studentTail(t, nu float64) float64 { return float64(0.5*nu+0.5) * log1pSquares(t, nu) }
+
+func studentTailLoop(out, t, nu []float64) {
+	var square, ratio [part]float64
+	for len(out) > 0 {
+		n := min(part, len(out))
+		o := out[:n]
+		vec.Mul(square[:n], t, t)
+		vec.Div(ratio[:n], square[:], nu)
+		vec.Log1p(o, ratio[:])
+		for i, r := range ratio[:n] {
+			if !ordinary(square[i], r) {
+				o[i] = log1pSquares(t[i], nu[i])
+			}
+		}
+		vec.Affine(ratio[:n], nu, 0.5, 0.5)
+		vec.Mul(o, ratio[:], o)
+		out, t, nu = out[n:], t[n:], nu[n:]
+	}
+}
+
+// ordinary reports whether the digits of t² and t²/ν are all there.
+func ordinary(square, ratio float64) bool {
+	return square > 0x1p-1000 && ratio >= 0 && ratio < 0x1p1023
+}
 
 // log1pSquares is log(1 + t²/ν), also where t² has left the range of float64.
 func log1pSquares(t, nu float64) float64 {
 	square := t * t
-	if ratio := square / nu; square > 0x1p-1000 && ratio < math.MaxFloat64 {
-		return math.Log1p(ratio)
+	if ratio := square / nu; ordinary(square, ratio) {
+		return vec.Log1pOf(ratio)
 	}
 	r := math.Abs(t) / math.Sqrt(nu)
 	if r > 1 {
@@ -143,6 +171,25 @@ func studentSlopeT(t, nu, _ float64) float64 {
 		return (nu + 1) / (nu + square) * t
 	}
 	return (nu + 1) / (nu/t + t)
+}
+
+func studentSlopesT(out, g, t, nu, _ []float64) {
+	var below, slope [part]float64
+	for len(out) > 0 {
+		n := min(part, len(out))
+		vec.Mul(slope[:n], t, t)
+		vec.Add(below[:n], nu, slope[:])
+		vec.Affine(slope[:n], nu, 1, 1)
+		vec.Div(slope[:n], slope[:], below[:])
+		vec.Mul(slope[:n], slope[:], t)
+		vec.GatedMul(out[:n], g, slope[:], 1)
+		for i, b := range below[:n] {
+			if !(b < math.MaxFloat64) {
+				out[i] = gated(g[i], studentSlopeT(t[i], nu[i], 0))
+			}
+		}
+		out, g, t, nu = out[n:], g[n:], t[n:], nu[n:]
+	}
 }
 
 // studentSlopeNu is ½(−log(1−s) − s − s/ν) for s = t²/(ν + t²).

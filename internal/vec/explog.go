@@ -121,7 +121,7 @@ func logNormal(x float64) float64 {
 	return float64(e*log2High) - ((half - (float64(s*(half+r)) + float64(e*log2Low))) - f)
 }
 
-// Log1p is dst = log(1 + x) for 0 ≤ x ≤ 1, to 1e-15 relative.
+// Log1p is dst = log(1 + x) for 0 ≤ x < 2¹⁰²³, to 1e-15 relative.
 func Log1p(dst, x []float64) {
 	x = x[:len(dst)]
 	i := quads(len(dst))

@@ -28,6 +28,7 @@ var transcendental = []struct {
 	{"log", Log, math.Log, func(rng *rand.Rand) float64 { return math.Exp(1500*rng.Float64() - 750) }},
 	{"log near 1", Log, math.Log, func(rng *rand.Rand) float64 { return 1 + math.Exp(-40*rng.Float64())*(rng.Float64()-0.5) }},
 	{"log1p", Log1p, math.Log1p, func(rng *rand.Rand) float64 { return math.Exp(-750 * rng.Float64()) }},
+	{"log1p of large numbers", Log1p, math.Log1p, func(rng *rand.Rand) float64 { return math.Exp(709 * rng.Float64()) }},
 	{"log1p near 1", Log1p, math.Log1p, (*rand.Rand).Float64},
 	{"Gauss", func(dst, x []float64) { Gauss(dst, x, 3) }, func(x float64) float64 { return 3 * math.Exp(-0.5*x*x) }, func(rng *rand.Rand) float64 { return 37 * rng.Float64() }},
 }
