@@ -12,6 +12,9 @@
 // sequential Monte Carlo, 2022). Particles are in islands that exchange nothing: their evidences and draws tell
 // how far the result can be relied on, see [Diagnostics].
 //
+// Of more than 200 latents q0 is fitted to states that a pilot has moved at β = 1: a normal in which each latent depends on its
+// neighbours in the program, and spreads as the scales say.
+//
 // A move is a trajectory of Hamiltonian dynamics, with the particles' covariance as inverse mass, and then moves
 // of the residuals that priors leave of latents, as package scout makes them. Where many more moves are needed at β = 1, the covariance is learned again
 // from these, and trajectories are lengthened as long as that gives more effective draws of a gradient. At β = 1 points may be proposed from a distribution that is fitted
@@ -33,8 +36,10 @@ package smc
 
 // The files of this package read in one direction; none uses a later one:
 //
-//	normal, states, chains, result, diagnose    q0, points, those of all moves, and what is told of them
+//	linear, sparse, scales, normal              q0
+//	states, chains, result, diagnose            points, those of all moves, and what is told of them
 //	flight, levels, bends, surfaces, path, walls a point's way through the walls
 //	settings, relocate, relabel, move, residual the moves of a block of points
-//	sampler, temper, require, near, finish      those of all islands: on the way to β = 1, and there
+//	sampler, temper, pilot, require             those of all islands: on the way to β = 1,
+//	near, finish                                and there
 //	smc                                         a run

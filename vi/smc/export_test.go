@@ -10,6 +10,8 @@ import (
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -272,4 +274,103 @@ func moved(d *graph.Density, draws [][]float64, move func(r *sampler, m *mover, 
 		m.put(after[c], s.z, c)
 	}
 	return after, nil
+}
+
+// A Start is q0 of many latents, fitted to points whose spread depends on the first one, and a point.
+type Start struct {
+	Gamma float64 // of it
+	m     *mover
+	now   states
+	rng   *rand.Rand
+}
+
+// NewStart is that of a density.
+func NewStart(d *graph.Density) (*Start, error) {
+	rng, dim := rand.New(rand.NewPCG(1, 16)), d.Dim()
+	points := mat.NewDense(2000, dim, nil)
+	for k := range 2000 {
+		z := points.RawRowView(k)
+		z[0] = 0.3 * rng.NormFloat64()
+		for j := 1; j < dim; j++ {
+			z[j] = 0.5*z[j-1] + math.Exp(z[0])*rng.NormFloat64()
+		}
+	}
+	r, err := newSampler(context.Background(), d, Settings{Islands: 2, Particles: 2, Moves: 1, Draws: [][]float64{points.RawRowView(0), points.RawRowView(1)}})
+	if err != nil {
+		return nil, err
+	}
+	q := newNormal(points, nil, 2000, 1, newElimination(d))
+	q.scales = newScales(q.conditionals, q.mean, points)
+	r.begin(q)
+	r.covariance, r.root = q.conditionals.power(1), q.conditionals.power(-0.5)
+	s := &Start{m: r.movers[0], now: newStates(dim, 2), rng: rng}
+	for _, g := range q.groups {
+		if len(g.shared) > 0 {
+			s.Gamma = g.gamma[0]
+		}
+	}
+	return s, nil
+}
+
+// Draw draws the point, and returns its noise and log q0.
+func (s *Start) Draw() (noise []float64, log float64) {
+	m := s.m
+	if err := m.draw(&s.now, m.start.conditionals.power(0.5), s.rng); err != nil {
+		panic(err)
+	}
+	log = -0.5 * float64(len(m.start.mean)) * math.Log(2*math.Pi)
+	for _, g := range m.start.groups {
+		scale := 0.0
+		for k, l := range g.shared {
+			scale += g.gamma[k] * (s.now.z[2*l] - m.start.mean[l])
+		}
+		for _, i := range g.latents {
+			e := m.p[2*i] / math.Exp(scale) // which is scaled there
+			noise = append(noise, e)
+			log -= 0.5*e*e + scale + math.Log(m.start.t[i])
+		}
+	}
+	return noise, log
+}
+
+// LogQ is log q0 at the point.
+func (s *Start) LogQ() float64 { return s.now.logQ[0] }
+
+// Slope is the slope of log q0 in a direction, by its gradient and by a difference.
+func (s *Start) Slope() (slope, difference float64) {
+	m, logQ := s.m, make([]float64, 2)
+	z, way := slices.Clone(s.now.z), make([]float64, len(s.now.z))
+	m.toStart(logQ, z)
+	for i := range way {
+		way[i] = s.rng.NormFloat64()
+		if i%2 == 0 {
+			slope += way[i] * m.pull[i]
+		}
+	}
+	const step = 1e-5
+	for i := range z {
+		z[i] += step * way[i]
+	}
+	m.toStart(logQ, z)
+	above := logQ[0]
+	for i := range z {
+		z[i] -= 2 * step * way[i]
+	}
+	m.toStart(logQ, z)
+	return slope, (above - logQ[0]) / (2 * step)
+}
+
+// Energy is that of the momenta of noise, and what it should be.
+func (s *Start) Energy(noise []float64) (energy, want float64) {
+	m := s.m
+	clear(m.v)
+	for i, e := range noise {
+		m.v[2*i] = e
+	}
+	m.root.apply(m.p, m.v, m.room, 2)
+	m.covariance.apply(m.v, m.p, m.room, 2)
+	for i := range m.p {
+		energy += m.p[i] * m.v[i]
+	}
+	return energy, floats.Dot(noise, noise)
 }

@@ -9,10 +9,7 @@ import (
 
 // finish moves the particles at β = 1 until enough draws are effective.
 func (r *sampler) finish() error {
-	r.pool = r.pool[:0]
-	for _, l := range r.islands {
-		r.pool = append(r.pool, l.pool...)
-	}
+	r.pool = r.pools()
 	r.learn(r.even(), float64(2*r.s.Particles*r.s.Islands)) // of the posterior itself
 	for _, g := range r.relocations {
 		g.learn(r.pool)

@@ -96,6 +96,10 @@ func (m *mover) draw(s *states, root *linear, rng *rand.Rand) error {
 		parallel.Normals(m.p[i:][:m.n], rng)
 	}
 	root.apply(s.z, m.p, m.room, m.n)
+	if m.start.scales != nil {
+		m.start.scale(m.p, s.z, m.tmp)
+		root.apply(s.z, m.p, m.room, m.n)
+	}
 	for i, mean := range m.start.mean {
 		row := s.z[i*m.n:][:m.n]
 		vec.Affine(row, row, 1, mean)
@@ -103,14 +107,18 @@ func (m *mover) draw(s *states, root *linear, rng *rand.Rand) error {
 	return m.evaluate(s)
 }
 
-// toStart computes log q0 at z, and its gradient in pull.
+// toStart computes log q0 at z, and its gradient in pull. It uses v.
 func (m *mover) toStart(logQ, z []float64) {
 	n := m.n
 	for i, mean := range m.start.mean {
 		vec.Affine(m.away[i*n:][:n], z[i*n:][:n], -1, mean)
 	}
-	m.precision.apply(m.pull, m.away, m.room, n)
-	vec.Fill(logQ, m.constant)
+	vec.Fill(logQ, m.start.constant)
+	if m.start.scales != nil {
+		m.start.slope(logQ, m.pull, m.away, m.room, m.v, m.tmp)
+		return
+	}
+	m.start.precision.apply(m.pull, m.away, m.room, n)
 	m.addDots(logQ, -0.5, m.away, m.pull)
 }
 

@@ -3,6 +3,7 @@ package smc
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -14,11 +15,16 @@ import (
 //	C = D·(I + Uᵀ·diag(λ − 1)·U)·D
 //
 // with standard deviations D and few orthonormal directions, the rows of U, in which the
-// correlation matrix differs much from the identity.
+// correlation matrix differs much from the identity; or, of many latents, that of conditionals, perhaps with scales.
 type normal struct {
 	mean, sd []float64
 	u        [][]float64
 	lambda   []float64
+	*conditionals
+	*scales
+
+	precision *linear // of q0, without scales
+	constant  float64 // log q0 at its mean
 }
 
 // How far from 1 an eigenvalue of the correlation matrix is of which a normal knows, and up to how
@@ -29,8 +35,8 @@ const (
 )
 
 // newNormal has the moments of points with the given weights, of which about n are effective. The
-// correlations are shrunk as if dim points without any had been seen as well.
-func newNormal(points *mat.Dense, weights []float64, n, widen float64) *normal {
+// correlations are shrunk as if dim points without any had been seen as well. With an elimination it has conditionals.
+func newNormal(points *mat.Dense, weights []float64, n, widen float64, few *elimination) *normal {
 	rows, dim := points.Dims()
 	q := &normal{}
 	column := make([]float64, rows)
@@ -38,6 +44,10 @@ func newNormal(points *mat.Dense, weights []float64, n, widen float64) *normal {
 		mean, variance := stat.PopMeanVariance(mat.Col(column, i, points), weights)
 		q.mean = append(q.mean, mean)
 		q.sd = append(q.sd, math.Sqrt(widen*max(variance, 1e-14*(1e-14+mean*mean))))
+	}
+	if few != nil {
+		q.conditionals = few.fit(q.columns(points, weights), q.sd, n)
+		return q
 	}
 	if dim < 2 || dim > mostDense {
 		return q
@@ -69,9 +79,36 @@ func newNormal(points *mat.Dense, weights []float64, n, widen float64) *normal {
 	return q
 }
 
+// columns are points less the mean, times the root of their weights, each of length 1.
+func (q *normal) columns(points *mat.Dense, weights []float64) [][]float64 {
+	rows, dim := points.Dims()
+	columns := make([][]float64, dim)
+	for i := range columns {
+		c := mat.Col(nil, i, points)
+		for k := range c {
+			if c[k] -= q.mean[i]; weights != nil {
+				c[k] *= math.Sqrt(weights[k])
+			}
+		}
+		if norm := floats.Norm(c, 2); norm > 1e-7*(1e-7+math.Abs(q.mean[i]))*math.Sqrt(float64(rows)) {
+			floats.Scale(1/norm, c)
+		} else {
+			clear(c)
+		}
+		columns[i] = c
+	}
+	return columns
+}
+
 // logDet is log det C.
 func (q *normal) logDet() float64 {
 	sum := 0.0
+	if q.conditionals != nil {
+		for _, v := range q.t {
+			sum += 2 * math.Log(v)
+		}
+		return sum
+	}
 	for _, v := range q.sd {
 		sum += 2 * math.Log(v)
 	}
@@ -81,28 +118,12 @@ func (q *normal) logDet() float64 {
 	return sum
 }
 
-// A linear is a map of batches of points: by all numbers of a matrix, or by few rows and a diagonal.
-type linear struct {
-	first, second product // first may be empty
-}
-
-// A product is a sparse matrix.
-type product struct {
-	from, ref []int32
-	w, zero   []float64
-}
-
-func (p *product) add(ref int32, w float64) { p.ref, p.w = append(p.ref, ref), append(p.w, w) }
-
-func (p *product) end() {
-	p.from, p.zero = append(p.from, int32(len(p.ref))), append(p.zero, 0)
-}
-
-func newProduct() product { return product{from: []int32{0}} }
-
 // power is the map C^s in coordinates that left and right scale: diag(left)·(I + Uᵀ·diag(λ^s − 1)·U)·diag(right),
 // for batches of n points.
 func (q *normal) power(s float64, left, right func(sd float64) float64) *linear {
+	if q.conditionals != nil {
+		return q.conditionals.power(s)
+	}
 	dim, k := len(q.sd), len(q.u)
 	m := &linear{first: newProduct(), second: newProduct()}
 	gain := make([]float64, k)
@@ -143,12 +164,3 @@ func (q *normal) power(s float64, left, right func(sd float64) float64) *linear 
 func same(sd float64) float64    { return sd }
 func one(float64) float64        { return 1 }
 func inverse(sd float64) float64 { return 1 / sd }
-
-// apply maps the columns of x, dim × n, to dst. room has space for as many numbers as x.
-func (m *linear) apply(dst, x, room []float64, n int) {
-	k := len(m.first.zero)
-	if k > 0 {
-		vec.Rows{A: x, Split: math.MaxInt32}.Sparse(room, n, m.first.zero, m.first.from, m.first.ref, m.first.w)
-	}
-	vec.Rows{A: room, B: x, Split: int32(k)}.Sparse(dst, n, m.second.zero, m.second.from, m.second.ref, m.second.w)
-}

@@ -5,12 +5,10 @@ import "github.com/facetvi/facet/internal/derive"
 // A path is what all workers share: the distribution π ∝ q0^(1−β)·r^β, and how to move in it. Where the program has
 // requirements there is a path before, β = 0 and π ∝ q0·exp(−price·number of those that do not hold), until all hold.
 type path struct {
-	start     *normal // q0
-	precision *linear
-	constant  float64 // log q0 at its mean
-	beta      float64
-	required  *derive.Requirements // nil without any
-	price     float64
+	start    *normal // q0
+	beta     float64
+	required *derive.Requirements // nil without any
+	price    float64
 
 	covariance, root *linear // of velocities: C·p, and momenta from standard normals
 	mass             *mass
@@ -20,6 +18,7 @@ type path struct {
 	hubs             []int    // a latent for each prior of another and each guard that depends on it
 	relocations      []*relocation
 	done             <-chan struct{} // of the context
+	*elimination                     // of many latents, or nil
 }
 
 // stopped reports whether the context has ended: trajectories end then, and move nothing.

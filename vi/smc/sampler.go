@@ -66,9 +66,7 @@ func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, er
 	for k, z := range s.Draws {
 		points.SetRow(k, z)
 	}
-	r.start = newNormal(points, nil, float64(min(len(s.Draws), 1000)), 2)
-	r.precision = r.start.power(-1, inverse, inverse)
-	r.constant = -0.5*r.start.logDet() - 0.5*float64(dim)*math.Log(2*math.Pi)
+	r.begin(newNormal(points, nil, float64(min(len(s.Draws), 1000)), 2, nil))
 	r.long = 1
 	r.step = 0.5 / math.Pow(float64(dim), 0.25)
 	for k := range s.Islands {
@@ -108,6 +106,14 @@ func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, er
 		func(*mover) {},
 		func(m *mover, b int, rng *rand.Rand) error { return r.work(m, r.islands[b], rng) })
 	return r, err
+}
+
+// begin makes q0 a normal.
+func (r *sampler) begin(q0 *normal) {
+	if r.start = q0; q0.scales == nil {
+		q0.precision = q0.power(-1, inverse, inverse)
+	}
+	q0.constant = -0.5*q0.logDet() - 0.5*float64(len(q0.mean))*math.Log(2*math.Pi)
 }
 
 // round does work for all islands.
@@ -195,6 +201,14 @@ func (r *sampler) gradients() (n int) {
 		n += m.gradients
 	}
 	return n
+}
+
+// pools are those of all islands.
+func (r *sampler) pools() (all []states) {
+	for _, l := range r.islands {
+		all = append(all, l.pool...)
+	}
+	return all
 }
 
 // even are equal weights of the states of all pools.

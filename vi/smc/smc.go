@@ -59,6 +59,9 @@ func run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
 }
 
 func (r *sampler) run() (Result, error) {
+	if err := r.pilot(); err != nil {
+		return Result{}, err
+	}
 	root := r.start.power(0.5, same, one)
 	for k := range r.s.Moves {
 		err := r.round(func(m *mover, l *island, rng *rand.Rand) error { return m.draw(&l.pool[k], root, rng) })

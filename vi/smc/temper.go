@@ -50,6 +50,7 @@ func (r *sampler) temper() error {
 const (
 	effectiveShare = 0.25
 	requiredShare  = 0.8
+	manyShare      = 0.5   // of each island's states, where latents are many
 	leastRise      = 1.001 // of β, whatever is effective, so that a run ends
 	leastBeta      = 1e-30
 	passes         = 4 // there
@@ -66,6 +67,11 @@ func (r *sampler) nextBeta() (float64, error) {
 		return 0, errors.New("smc: log r is +Inf at a draw: the density has no maximum, or a number is too large")
 	}
 	rise := largest(all, 1-r.beta, effectiveShare)
+	if r.elimination != nil {
+		for _, l := range r.islands {
+			rise = min(rise, largest(l.weights, 1-r.beta, manyShare))
+		}
+	}
 	if rise == 1-r.beta {
 		return 1, nil
 	}
@@ -137,34 +143,37 @@ func (r *sampler) weigh() error {
 		l.evidence += top + math.Log(floats.Sum(l.weights)/float64(len(l.weights)))
 	}
 	r.learn(all, float64(2*r.s.Particles*r.s.Islands))
-	r.pool = r.pool[:0]
 	for _, l := range r.islands {
 		l.resample(r.rng.Float64())
-		r.pool = append(r.pool, l.pool...)
 	}
+	r.pool = r.pools()
 	return nil
 }
 
 // learn makes the covariance of velocities that of the weighted states of all pools, of which at most so many are effective.
 func (r *sampler) learn(weights []float64, most float64) {
-	n, dim := r.s.Particles, r.d.Dim()
-	points := mat.NewDense(len(weights), dim, nil)
-	row := 0
+	points := r.points(len(weights))
+	sum, squares := floats.Sum(weights), floats.Dot(weights, weights)
+	floats.Scale(float64(len(weights))/sum, weights)
+	q := newNormal(points, weights, min(sum*sum/squares, most), 1, r.elimination)
+	r.covariance = q.power(1, same, same)
+	r.path.root = q.power(-0.5, inverse, one)
+	r.mass = r.walls.newMass(r.covariance)
+}
+
+// points are the n states of all pools.
+func (r *sampler) points(n int) *mat.Dense {
+	points, row := mat.NewDense(n, r.d.Dim(), nil), 0
 	for _, l := range r.islands {
-		for i := range n {
+		for i := range r.s.Particles {
 			for _, s := range l.pool {
 				to := points.RawRowView(row)
 				for k := range to {
-					to[k] = s.z[k*n+i]
+					to[k] = s.z[k*r.s.Particles+i]
 				}
 				row++
 			}
 		}
 	}
-	sum, squares := floats.Sum(weights), floats.Dot(weights, weights)
-	floats.Scale(float64(len(weights))/sum, weights)
-	q := newNormal(points, weights, min(sum*sum/squares, most), 1)
-	r.covariance = q.power(1, same, same)
-	r.path.root = q.power(-0.5, inverse, one)
-	r.mass = r.walls.newMass(r.covariance)
+	return points
 }
