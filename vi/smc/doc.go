@@ -12,7 +12,7 @@
 // sequential Monte Carlo, 2022). Particles are in islands that exchange nothing: their evidences and draws tell
 // how far the result can be relied on, see [Diagnostics].
 //
-// Of more than 200 latents q0 is fitted to states that a pilot has moved at β = 1: a normal in which each latent depends on its
+// Of more than 100 latents q0 is fitted to states that a pilot has moved at β = 1: a normal in which each latent depends on its
 // neighbours in the program, and spreads as the scales say.
 //
 // A move is a trajectory of Hamiltonian dynamics, with the particles' covariance as inverse mass, and then moves

@@ -9,10 +9,10 @@ import (
 // Of many latents the draws of a scout are not where the posterior is, and a path from there is long. A pilot moves them at β = 1 until log r
 // neither rises nor falls, and q0 is of its last states. Which mode has how much weight it does not know, as draws need not.
 const (
-	manyLatents = mostDense // have a pilot if they are more
-	pilotRounds = 16        // at most, of as many moves as there are at a temperature
-	pilotChange = 0.2       // of log r that is one, in standard deviations of that of a normal
-	pilotCalm   = 2         // rounds without it end the pilot
+	manyLatents = 100 // have a pilot if they are more
+	pilotRounds = 16  // at most, of as many moves as there are at a temperature
+	pilotChange = 0.2 // of log r that is one, in standard deviations of that of a normal
+	pilotCalm   = 2   // rounds without it end the pilot
 )
 
 // pilot finds q0, and leaves the rest as if nothing had been.
