@@ -254,7 +254,10 @@ var functions = [...]function{
 	LogShare: {name: "logshare", binary: logShare, slopes: slopes{logShareSlopeA, logShareSlopeB}},
 	StudentTail: {
 		name: "studenttail", binary: studentTail, loop: studentTailLoop, slopes: slopes{studentSlopeT, studentSlopeNu},
-		diff:       []derivative{{Slope{StudentTail, 0}, []operand{upstream, 0, 1, 0}}, {Slope{StudentTail, 1}, []operand{upstream, 0, 1, result}}}, // the first needs no value
+		diff: []derivative{ // the first needs no value
+			{Slope{StudentTail, 0}, []operand{upstream, 0, 1, 0}},
+			{Slope{StudentTail, 1}, []operand{upstream, 0, 1, result}},
+		},
 		slopeLoops: slopeLoops{studentSlopesT, nil},
 	},
 

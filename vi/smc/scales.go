@@ -122,7 +122,8 @@ func (g *scaleGroup) sum(dst, x []float64) {
 	}
 }
 
-// slope adds what log q0 at n points μ − away is less a constant to logQ, and computes its gradient in pull. Rooms are for as many numbers as pull, and row for n.
+// slope adds what log q0 at n points μ − away is less a constant to logQ, and computes its gradient in pull. e and sums have room for as many numbers
+// as pull, row for n.
 func (q *scales) slope(logQ, pull, away, e, sums, row []float64) {
 	n := len(row)
 	q.white.apply(e, away, nil, n)
