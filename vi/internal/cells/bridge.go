@@ -34,7 +34,7 @@ func Bridge(ctx context.Context, d *graph.Density, p weighted.Chains, switches [
 	rng := parallel.NewRand(seed)
 	var q [2]family.Q
 	for h := range q {
-		if q[h] = mixtureOf(ctx, b.half(p, h, bridgeFitted).z, rng); q[h] == nil {
+		if q[h] = mixtureOf(ctx, b.half(p, h, bridgeFitted).z, false, rng); q[h] == nil {
 			return unknown, ctx.Err()
 		}
 	}

@@ -210,7 +210,7 @@ func (p *pool) tilted() [][]float64 {
 
 // add adds draws of a mixture that is near some points. Without such a mixture p has none afterwards.
 func (p *pool) add(ctx context.Context, near [][]float64) error {
-	m := mixtureOf(ctx, near, p.rng)
+	m := mixtureOf(ctx, near, true, p.rng)
 	if m == nil {
 		p.q = nil
 		return ctx.Err()

@@ -52,7 +52,7 @@ func TestPool(t *testing.T) {
 	}
 	var square [3]mc.Moments
 	var gain, plain mc.Moments
-	for seed := range uint64(long.Or(20, 200)) {
+	for seed := range uint64(long.Or(20, 100)) {
 		chains := weighted.Chains{Z: independent(t, d, 8192, seed+1), N: 256, Groups: 8, Effective: 8192}
 		_, before := expect(chains)
 		var pool weighted.Chains

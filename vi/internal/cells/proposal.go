@@ -25,7 +25,7 @@ func NewProposal(ctx context.Context, dim int, draws [][]float64, switches []der
 	if len(p.latents) > MostProposed {
 		return nil
 	}
-	q := mixtureOf(ctx, shape{latents: p.latents}.points(draws), parallel.NewRand(seed))
+	q := mixtureOf(ctx, shape{latents: p.latents}.points(draws), true, parallel.NewRand(seed))
 	if q == nil {
 		return nil
 	}

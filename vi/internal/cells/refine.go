@@ -99,13 +99,14 @@ func OfDraws(ctx context.Context, d *graph.Density, draws [][]float64, seed uint
 	return refine(ctx, d, x, everywhere(d.Dim(), nil), nil, draws, parallel.NewRand(seed))
 }
 
-// mixtureOf is the mixture of normals near points; nil if a covariance matrix is singular.
-func mixtureOf(ctx context.Context, points [][]float64, rng *rand.Rand) family.Q {
+// mixtureOf is the mixture of normals near points, where all numbers of them are tried or those until twice as many are no better; nil if a covariance
+// matrix is singular.
+func mixtureOf(ctx context.Context, points [][]float64, all bool, rng *rand.Rand) family.Q {
 	var known cloud
 	known.add(points, make([]float64, len(points)), 0)
-	of := choice{least: 1, each: mixtureEach, all: true}
+	of := choice{least: 1, each: mixtureEach, all: all}
 	if len(points) <= fewPoints {
-		of.each = fewEach
+		of.each, of.all = fewEach, true
 	}
 	m := fitNormals(ctx, known, of, rng)
 	if m == nil {
