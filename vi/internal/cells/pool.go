@@ -28,14 +28,16 @@ const (
 	mostCopies   = 8
 	fewestRounds = 3
 	mostRounds   = 6
-	pooledGain   = 1e-9 // nats
+	newtonSteps  = 100
+	newtonGain   = 1e-9 // nats
 )
 
 // A Pooling is how draws are pooled.
 type Pooling struct {
 	Switches []derive.SwitchLatent // that are summed out of the density
 	Complete func(z [][]float64)   // draws them given the other latents; nil if there are none
-	// Judge is asked after each round whether the pool is good enough, or will never be. The last proposed draws of it are those of mixtures.
+	// Judge is asked after each round from the third on whether the pool is good enough, or will never be. The last proposed draws of it are
+	// those of mixtures.
 	Judge func(pool weighted.Chains, proposed int) (enough, hopeless bool)
 	Seed  uint64
 	draws int // of each mixture; default pooledDraws
@@ -51,8 +53,8 @@ type Pooling struct {
 // often: a standard deviation that is that of a rare place is known by many draws there, not by the few of chains that have been there.
 //
 // The draws of one half of the chains are weighed with mixtures that are fitted to the other half, and the other way round. Pool reports false
-// if the pool is not good enough after some rounds, if there are too many latents for it, or no mixture. With few draws of chains it is biased: with 2000, a
-// probability of 2 % was by 1.4 %; with 8000 by 0.2 %.
+// if the pool is not good enough after some rounds, if there are too many latents for it, or no mixture. With few draws of chains it is biased:
+// with 2000, a probability of 2 % was by 1.4 %; with 8000 by 0.2 %.
 func Pool(ctx context.Context, d *graph.Density, p weighted.Chains, s Pooling) (enough bool, err error) {
 	b, err := newRest(d, s.Switches)
 	if err != nil || len(b.latents) > MostProposed || p.N < 4 || len(p.Z) < 2*p.N {
@@ -170,7 +172,8 @@ func newPool(ctx context.Context, b *rest, chains chainHalf, each int, rng *rand
 	return p, err
 }
 
-// tilted are draws of the pool, those that are far from means more often: an optimal proposal for all means and standard deviations at once.
+// tilted are draws of the pool, those that are far from means more often. At first they are of the optimal proposal for all means and standard deviations
+// at once, and then more often those in places that have too few draws so far, whose weights are large.
 func (p *pool) tilted() [][]float64 {
 	sum := floats.Sum(p.weights)
 	far := slices.Repeat([]float64{1}, len(p.x))
@@ -190,7 +193,7 @@ func (p *pool) tilted() [][]float64 {
 	total := 0.0
 	for k, w := range p.weights {
 		if far[k] = w * math.Sqrt(far[k]); len(p.q) > 0 {
-			far[k] *= math.Sqrt(far[k]) // what has too few draws so far
+			far[k] *= math.Sqrt(far[k])
 		}
 		total += far[k]
 	}
@@ -262,7 +265,8 @@ func (p *pool) weigh() {
 		odds[k] = math.Exp(p.logQ[k] - l + logZ)
 	}
 	p.weights = slices.Grow(p.weights[:0], len(p.x))[:len(p.x)]
-	for r, gain := 1.0, math.Inf(1); math.Abs(gain) > pooledGain; r *= math.Exp(gain) {
+	r := 1.0 // by how much R is more
+	for range newtonSteps {
 		var of [2]struct{ sum, slope float64 } // of what chains know of R, and what mixtures do
 		for k, o := range odds {
 			w := n / (n + o*r)
@@ -276,12 +280,14 @@ func (p *pool) weigh() {
 			}
 			p.weights[k] = w
 		}
-		gain = math.Log(of[1].sum/of[0].sum) / (of[0].slope/of[0].sum + of[1].slope/of[1].sum)
+		gain := math.Log(of[1].sum/of[0].sum) / (of[0].slope/of[0].sum + of[1].slope/of[1].sum)
 		if !finite(gain) {
 			return
 		}
-		gain = min(max(gain, -1), 1)
-		p.logZ = logZ + math.Log(r) + gain
+		r *= math.Exp(min(max(gain, -1), 1))
+		if p.logZ = logZ + math.Log(r); math.Abs(gain) <= newtonGain {
+			return
+		}
 	}
 }
 
