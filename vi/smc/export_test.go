@@ -194,6 +194,21 @@ func Relocated(d *graph.Density, draws [][]float64, times int, forgetful bool) (
 	})
 }
 
+// Rescaled are draws after so many moves of scales each; forgetful ones leave out how volumes grow.
+func Rescaled(d *graph.Density, draws [][]float64, times int, forgetful bool) ([][]float64, error) {
+	return moved(d, draws, func(r *sampler, m *mover, s *states, rng *rand.Rand) error {
+		for range times {
+			if m.rescale(s, rng); forgetful {
+				clear(m.energy)
+			}
+			if _, err := m.settle(s, rng); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // Relabelled are draws after so many jumps each to points of normals about the draws, in the coordinates of labels; forgetful ones leave out the volume.
 func Relabelled(d *graph.Density, draws [][]float64, times int, forgetful bool) ([][]float64, error) {
 	return moved(d, draws, func(r *sampler, m *mover, s *states, rng *rand.Rand) error {

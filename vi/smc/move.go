@@ -174,6 +174,7 @@ func (c *candidates) accept(s *states, gains []float64, rng *rand.Rand) (accepte
 const (
 	mostSteps  = 64
 	trajectory = math.Pi / 2 // its mean length, in units of the mass
+	rescaled   = 1.5         // the sd of the logarithm by which a scale of one latent is multiplied
 )
 
 // hamiltonian moves the points of s along trajectories of random length, and returns the mean
@@ -278,6 +279,23 @@ func (m *mover) relocate(s *states, times int, rng *rand.Rand) (accepted float64
 		}
 	}
 	return accepted, nil
+}
+
+// rescale proposes for each point of s one where a positive latent is multiplied, and what log r has in products with it is divided by as much, as is
+// the noise of latents that are not centred: a scale goes out of the neck of a funnel at once. m.energy are the logarithms of how volumes grow.
+func (m *mover) rescale(s *states, rng *rand.Rand) {
+	z := m.to.value.Z
+	copy(z, s.z)
+	for c := range m.n {
+		x := m.multiplied[rng.IntN(len(m.multiplied))]
+		n := float64(len(x.Latents))
+		by := rescaled / math.Sqrt(n) * rng.NormFloat64()
+		z[x.By*m.n+c] += by
+		for _, i := range x.Latents {
+			z[i*m.n+c] *= math.Exp(-by)
+		}
+		m.energy[c] = -by * n
+	}
 }
 
 // settle moves the points of s to those in m.to.value.Z or not, and returns the mean probability of it; m.energy are the log densities of the ways

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/facetvi/facet/graph"
+	"github.com/facetvi/facet/internal/derive"
 	"github.com/facetvi/facet/internal/parallel"
 	"github.com/facetvi/facet/vi/mc"
 	"github.com/facetvi/facet/vi/smc"
@@ -48,6 +49,28 @@ func TestRelocate(t *testing.T) {
 	}
 }
 
+// Scales that are multiplied by what the noise of latents is divided by leave draws what they are; if volumes are forgotten, they do not.
+func TestRescale(t *testing.T) {
+	d := density(t, func(m *graph.Model) {
+		tau, lambda := m.Sample("tau", graph.HalfNormal(1)), m.Sample("lambda", graph.Gamma(3, 2))
+		for k, name := range []string{"a", "b", "c"} {
+			e := m.Sample("e "+name, graph.Normal(float64(k), 1))
+			mean := graph.Mul(tau, e)
+			if k > 0 {
+				mean = graph.Add(1, graph.Mul(2, graph.Mul(lambda, mean)))
+			}
+			m.Sample(name, graph.Normal(mean, 1))
+		}
+	})
+	require.Equal(t, []derive.Multiplied{{By: 0, Latents: []int{2, 4, 6}}, {By: 1, Latents: []int{4, 6}}}, d.Engine().Multiplied())
+	rng := parallel.NewRand(1)
+	draws := make([][]float64, 20000)
+	for k := range draws {
+		draws[k] = d.PriorDraw(nil, rng)
+	}
+	stay(t, draws, func(forgetful bool) ([][]float64, error) { return smc.Rescaled(d, draws, 20, forgetful) })
+}
+
 // stay tests that draws are of the same distribution after moves, and are not after forgetful ones.
 func stay(t *testing.T, draws [][]float64, moved func(forgetful bool) ([][]float64, error)) {
 	worst := func(forgetful bool) (worst float64) {
@@ -74,7 +97,9 @@ func stay(t *testing.T, draws [][]float64, moved func(forgetful bool) ([][]float
 		}
 		require.Greater(t, moved, len(draws)/2)
 		for _, c := range changes {
-			worst = max(worst, math.Abs(c.Mean)/c.SE())
+			if c.SE() > 0 { // otherwise none has moved there
+				worst = max(worst, math.Abs(c.Mean)/c.SE())
+			}
 		}
 		return worst
 	}

@@ -92,6 +92,7 @@ func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, er
 		}
 	}
 	r.path.relocations = relocationsOf(d, parallel.Mix(s.Seed, 3))
+	r.path.multiplied = d.Engine().Multiplied()
 	r.path.done = r.ctx.Done()
 	cut := parallel.Blocks{N: s.Islands * s.Particles, Size: s.Particles}
 	r.team, err = parallel.NewPool(cut, parallel.Processors(s.Islands), s.Seed,
@@ -143,6 +144,12 @@ func (r *sampler) move() error {
 		}
 		if err = m.residual(&l.now, other, rng); err != nil {
 			return err
+		}
+		for range min(len(r.multiplied), besides) {
+			m.rescale(&l.now, rng)
+			if _, err = m.settle(&l.now, rng); err != nil {
+				return err
+			}
 		}
 		l.relocated, err = m.relocate(&l.now, besides, rng)
 		return err
