@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"math"
+	"slices"
 
 	"github.com/facetvi/facet/internal/vec"
 )
@@ -21,10 +22,21 @@ func sigmoid(x float64) float64 { return 1 / (1 + vec.ExpOf(-x)) }
 
 func sigmoidLoop(out, x, _ []float64) {
 	growth(out, x)
-	for i, e := range out {
-		out[i] = 1 / (1 + e)
+	shares(out)
+}
+
+// shares makes 1/(1 + e) of each e.
+func shares(out []float64) {
+	vec.Affine(out, out, 1, 1)
+	for len(out) > 0 {
+		n := min(part, len(out))
+		vec.Div(out[:n], ones[:n], out)
+		out = out[n:]
 	}
 }
+
+// zeros and ones are as many as a loop takes at a time.
+var zeros, ones = [part]float64{}, [part]float64(slices.Repeat([]float64{1}, part))
 
 // growth is exp(−x).
 func growth(out, x []float64) {
@@ -49,19 +61,19 @@ func softplus(x float64) float64 {
 	return vec.Log1pOf(vec.ExpOf(-math.Abs(x))) + max(x, 0)
 }
 
+// softplusLoop is logAddLoop beside zeros.
 func softplusLoop(out, x, _ []float64) {
-	decay(out, x)
-	vec.Log1p(out, out)
-	for i, v := range x[:len(out)] {
-		out[i] += max(v, 0)
+	for len(out) > 0 {
+		n := min(part, len(out))
+		logAddLoop(out[:n], x[:n], zeros[:n])
+		out, x = out[n:], x[n:]
 	}
 }
 
 func softplusSlopes(out, g, x, _ []float64) {
 	growth(out, x)
-	for i, e := range out {
-		out[i] = gated(g[i], 1/(1+e))
-	}
+	shares(out)
+	vec.GatedMul(out, g, out, 1)
 }
 
 // gated is g times a slope, and 0 where g is 0.
@@ -109,11 +121,11 @@ func logAddSlopesB(out, g, a, b, y []float64) { logAddSlopesA(out, g, b, a, y) }
 func logAddSlopesA(out, g, a, b, _ []float64) {
 	vec.Affine2(out, b[:len(out)], a[:len(out)], 1, -1, 0)
 	vec.Exp(out, out)
-	for i, e := range out {
-		share := 1 / (1 + e)
-		if a[i] == b[i] { // also where both are infinite
-			share = 0.5
+	shares(out)
+	vec.GatedMul(out, g, out, 1)
+	for i, x := range out {
+		if x != x && a[i] == b[i] { // both are infinite
+			out[i] = gated(g[i], 0.5)
 		}
-		out[i] = gated(g[i], share)
 	}
 }
