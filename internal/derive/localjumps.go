@@ -168,15 +168,19 @@ func (j *LocalJumps) Bind() *LocalJump {
 
 // At is the change of log r from the − to the + side of hyperplane l at a point of it.
 func (x *LocalJump) At(l int, at Point) float64 {
-	if x.roots[l] < 0 {
+	root := x.roots[l]
+	if root < 0 {
 		return 0
+	}
+	if n := &x.nodes[root]; n.Kind == ir.Const {
+		return n.V
 	}
 	if x.run++; x.run == 0 { // the count has come round
 		clear(x.seen)
 		x.run = 1
 	}
 	x.at = at
-	return x.value(ir.ID(x.roots[l]))
+	return x.value(ir.ID(root))
 }
 
 func (x *LocalJump) value(id ir.ID) (v float64) {
