@@ -27,7 +27,10 @@ func divAVX2(dst, x, y *float64, n int)
 func largerAVX2(dst, apart, x, y *float64, n int)
 
 //go:noescape
-func firstExitAVX2(lanes *[2][4]float64, x, y, lo, hi *float64, n int, until float64, t *[3][4]float64)
+func exitsAVX2(x, m *float64, n, to int, a, b float64) (left uint64)
+
+//go:noescape
+func transposeAVX2(dst *float64, stride int, x *float64, n, r, c int)
 
 //go:noescape
 func polesAVX2(w, inverse, x *float64, n int)

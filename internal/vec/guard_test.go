@@ -60,8 +60,8 @@ func TestNothingOutside(t *testing.T) {
 				const rows = 3
 				x, y, dst := e.numbers(rows*n, last), e.numbers(rows*n, last), e.numbers(rows*n, last)
 				a, c, few := e.numbers(rows, last), e.numbers(rows, last), e.numbers(1, last)
-				FirstExit(v[0], v[1], e.numbers(2*n, last), 1)
-				Transpose(dst, x, rows, n)
+				FirstExit(e.numbers(4*n, last), v[0], 1, 2)
+				Transpose(dst, rows, x, rows, n)
 				Sum(x)
 				SumRows(a, x, n, []int32{0, 2})
 				AddSumDotRows(a, c, x, y, n)

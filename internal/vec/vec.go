@@ -1,6 +1,9 @@
 package vec
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // wide is the length from which a vector loop pays for its call.
 const wide = 4
@@ -117,40 +120,51 @@ func Larger(dst, apart, x, y []float64) {
 	}
 }
 
-// FirstExit is where and when the first of n numbers x_k + t·y_k, between bounds k and n + k at t = 0, leaves them until some time; −1 if none does.
-func FirstExit(x, y, bounds []float64, until float64) (k int, t float64) {
-	y, bounds = y[:len(x)], bounds[:2*len(x)]
-	k, t = -1, math.Inf(1)
-	i := quads(len(x))
-	if i > 0 {
-		var lanes [2][4]float64
-		firstExitAVX2(&lanes, &x[0], &y[0], &bounds[0], &bounds[len(x)], i, until, &firstExit)
-		for l, at := range lanes[0] {
-			if n := int(lanes[1][l]); at < t || at == t && n < k {
-				k, t = n, at
+// FirstExit is about n numbers, their speeds, n lower bounds and n upper ones, which are in x one after the other. It adds a·m to the numbers and b·m to the
+// speeds. Of those that have got beyond their bounds it is the first to have left them, and how long ago that is; −1 if none has.
+func FirstExit(x, m []float64, a, b float64) (k int, ago float64) {
+	n, whole := len(m), quads(len(m))
+	x, k = x[:4*n], -1
+	for from := 0; from < n; from += 64 {
+		i, left := from, uint64(0)
+		if from < whole {
+			i = min(from+64, whole)
+			left = exitsAVX2(&x[from], &m[from], n, i-from, a, b)
+		}
+		for ; i < min(from+64, n); i++ {
+			x[i] += float64(a * m[i])
+			x[n+i] += float64(b * m[i])
+			if (x[i]-x[ahead(x, n, i)])*x[n+i] >= 0 {
+				left |= 1 << (i - from)
+			}
+		}
+		for ; left != 0; left &= left - 1 { // those on a bound, too
+			i := from + bits.TrailingZeros64(left)
+			if by := (x[i] - x[ahead(x, n, i)]) / x[n+i]; by > ago && x[n+i] != 0 {
+				k, ago = i, by
 			}
 		}
 	}
-	for ; i < len(x); i++ {
-		to := bounds[len(x)+i]
-		if y[i] < 0 {
-			to = bounds[i]
-		}
-		if (x[i]+float64(until*y[i])-to)*y[i] > 0 && (to-x[i])/y[i] < t {
-			k, t = i, (to-x[i])/y[i]
-		}
-	}
-	return k, t
+	return k, ago
 }
 
-// firstExit is what lanes begin with: their times, their numbers, and how these go on.
-var firstExit = [3][4]float64{{math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)}, {0, 1, 2, 3}, {4, 4, 4, 4}}
+// ahead is where the bound is that number i gets to: the lower one if its speed is negative.
+func ahead(x []float64, n, i int) int { return 3*n + i - n&int(int64(math.Float64bits(x[n+i]))>>63) }
 
-// Transpose writes the columns of x, rows × n, to dst one after the other.
-func Transpose(dst, x []float64, rows, n int) {
+// Transpose writes the columns of x, rows × n, to dst, each so many numbers behind the one before.
+func Transpose(dst []float64, stride int, x []float64, rows, n int) {
+	dst, x = dst[:(n-1)*stride+rows], x[:rows*n]
+	r, c := quads(rows), quads(n)
+	if r > 0 && c > 0 {
+		transposeAVX2(&dst[0], stride, &x[0], n, r, c)
+	}
 	for k := range rows {
-		for i, v := range x[k*n:][:n] {
-			dst[i*rows+k] = v
+		from := 0
+		if k < r {
+			from = c
+		}
+		for i := from; i < n; i++ {
+			dst[i*stride+k] = x[k*n+i]
 		}
 	}
 }

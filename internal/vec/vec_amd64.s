@@ -191,50 +191,82 @@ loop:
 	VZEROUPPER
 	RET
 
-// func firstExitAVX2(lanes *[2][4]float64, x, y, lo, hi *float64, n int, until float64, t *[3][4]float64)
-TEXT ·firstExitAVX2(SB), NOSPLIT, $0-64
-	MOVQ         x+8(FP), DI
-	MOVQ         y+16(FP), SI
-	MOVQ         lo+24(FP), DX
-	MOVQ         hi+32(FP), R8
-	MOVQ         n+40(FP), CX
-	VBROADCASTSD until+48(FP), Y0
-	MOVQ         t+56(FP), BX
-	VXORPD       Y1, Y1, Y1
-	VMOVUPD      (BX), Y8    // the least times
-	VMOVUPD      32(BX), Y9  // where
-	VMOVUPD      32(BX), Y10
-	VMOVUPD      64(BX), Y11
-	XORQ         AX, AX
+// func exitsAVX2(x, m *float64, n, to int, a, b float64) (left uint64)
+TEXT ·exitsAVX2(SB), NOSPLIT, $0-56
+	MOVQ         x+0(FP), DI
+	MOVQ         m+8(FP), R9
+	MOVQ         n+16(FP), R8
+	MOVQ         to+24(FP), AX
+	VBROADCASTSD a+32(FP), Y0
+	VBROADCASTSD b+40(FP), Y1
+	LEAQ         (DI)(R8*8), SI // speeds
+	LEAQ         (SI)(R8*8), DX // lower bounds
+	LEAQ         (DX)(R8*8), R8 // upper bounds
+	XORQ         CX, CX
+	SUBQ         $4, AX
 
-loop:
-	VMOVUPD   (DI)(AX*8), Y2
-	VMOVUPD   (SI)(AX*8), Y3
+loop: // from the last to the first
+	VMULPD    (R9)(AX*8), Y0, Y2
+	VMULPD    (R9)(AX*8), Y1, Y3
+	VADDPD    (DI)(AX*8), Y2, Y2
+	VADDPD    (SI)(AX*8), Y3, Y3
+	VMOVUPD   Y2, (DI)(AX*8)
+	VMOVUPD   Y3, (SI)(AX*8)
 	VMOVUPD   (R8)(AX*8), Y4
-	VBLENDVPD Y3, (DX)(AX*8), Y4, Y4 // the threshold ahead
-	VMULPD    Y3, Y0, Y5
-	VADDPD    Y2, Y5, Y5
-	VSUBPD    Y4, Y5, Y5
-	VMULPD    Y3, Y5, Y5
-	VCMPPD    $0x1e, Y1, Y5, Y5      // > 0; NaN is not
-	VMOVMSKPD Y5, BX
-	TESTL     BX, BX
-	JEQ       none
-	VSUBPD    Y2, Y4, Y6
-	VDIVPD    Y3, Y6, Y6
-	VCMPPD    $0x11, Y8, Y6, Y7      // <
-	VANDPD    Y5, Y7, Y7
-	VBLENDVPD Y7, Y6, Y8, Y8
-	VBLENDVPD Y7, Y10, Y9, Y9
+	VBLENDVPD Y3, (DX)(AX*8), Y4, Y4 // the bound ahead
+	VSUBPD    Y2, Y4, Y2
+	VXORPD    Y3, Y2, Y2             // negative where it is not ahead
+	VMOVMSKPD Y2, BX
+	SHLQ      $4, CX
+	ORQ       BX, CX
+	SUBQ      $4, AX
+	JGE       loop
+	MOVQ      CX, left+48(FP)
+	VZEROUPPER
+	RET
 
-none:
-	VADDPD  Y11, Y10, Y10
-	ADDQ    $4, AX
-	CMPQ    AX, CX
-	JLT     loop
-	MOVQ    lanes+0(FP), BX
-	VMOVUPD Y8, (BX)
-	VMOVUPD Y9, 32(BX)
+// func transposeAVX2(dst *float64, stride int, x *float64, n, r, c int)
+TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ stride+8(FP), R8
+	MOVQ x+16(FP), SI
+	MOVQ n+24(FP), R9
+	MOVQ r+32(FP), CX
+	SHLQ $3, R8
+	SHLQ $3, R9
+	LEAQ (R8)(R8*2), R10
+	LEAQ (R9)(R9*2), R11
+
+rows:
+	MOVQ c+40(FP), DX
+	MOVQ DI, AX
+	MOVQ SI, BX
+
+loop: // rows of 4 × 4 numbers a, b, c and d
+	VMOVUPD    (BX), Y0
+	VMOVUPD    (BX)(R9*1), Y1
+	VMOVUPD    (BX)(R9*2), Y2
+	VMOVUPD    (BX)(R11*1), Y3
+	VUNPCKLPD  Y1, Y0, Y4          // a0 b0 a2 b2
+	VUNPCKHPD  Y1, Y0, Y5          // a1 b1 a3 b3
+	VUNPCKLPD  Y3, Y2, Y6
+	VUNPCKHPD  Y3, Y2, Y7
+	VPERM2F128 $0x20, Y6, Y4, Y0   // a0 b0 c0 d0
+	VPERM2F128 $0x20, Y7, Y5, Y1
+	VPERM2F128 $0x31, Y6, Y4, Y2
+	VPERM2F128 $0x31, Y7, Y5, Y3
+	VMOVUPD    Y0, (AX)
+	VMOVUPD    Y1, (AX)(R8*1)
+	VMOVUPD    Y2, (AX)(R8*2)
+	VMOVUPD    Y3, (AX)(R10*1)
+	ADDQ       $32, BX
+	LEAQ       (AX)(R8*4), AX
+	SUBQ       $4, DX
+	JNE        loop
+	LEAQ       (SI)(R9*4), SI
+	ADDQ       $32, DI
+	SUBQ       $4, CX
+	JNE        rows
 	VZEROUPPER
 	RET
 

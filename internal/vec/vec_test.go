@@ -152,12 +152,14 @@ func TestLoops(t *testing.T) {
 func TestFirstExit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	onBothPaths(t, func(t *testing.T) {
-		for n := range 60 {
-			for range 100 {
-				x, y, lo, hi := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
-				want, first := -1, 0.25
+		for n := range 150 {
+			for range 40 {
+				x, y, m := make([]float64, n), make([]float64, n), make([]float64, n)
+				lo, hi := make([]float64, n), make([]float64, n)
+				ends, speeds := make([]float64, n), make([]float64, n)
+				want, first := -1, 0.0
 				for k := range x {
-					x[k], y[k], lo[k], hi[k] = float64(rng.IntN(9)), float64(rng.IntN(60)-30), -1, 9
+					x[k], y[k], m[k], lo[k], hi[k] = float64(rng.IntN(9)), float64(rng.IntN(60)-30), float64(rng.IntN(3)-1), -1, 9
 					switch rng.IntN(9) {
 					case 0:
 						x[k] = math.NaN()
@@ -166,39 +168,50 @@ func TestFirstExit(t *testing.T) {
 					case 2:
 						hi[k] = math.Inf(1)
 					}
-					at := (hi[k] - x[k]) / y[k]
-					if y[k] < 0 {
-						at = (lo[k] - x[k]) / y[k]
+					ends[k], speeds[k] = x[k]+2*m[k], y[k]+4*m[k]
+					ago := (ends[k] - hi[k]) / speeds[k]
+					if speeds[k] < 0 {
+						ago = (ends[k] - lo[k]) / speeds[k]
 					}
-					if at < first {
-						want, first = k, at
+					if ago > first && speeds[k] != 0 {
+						want, first = k, ago
 					}
 				}
-				k, at := FirstExit(x, y, slices.Concat(lo, hi), 0.25)
+				state := slices.Concat(x, y, lo, hi)
+				k, ago := FirstExit(state, m, 2, 4)
 				require.Equal(t, want, k)
-				require.True(t, k < 0 || at == first)
+				require.Equal(t, first, ago)
+				for i, want := range slices.Concat(ends, speeds, lo, hi) {
+					requireSame(t, want, state[i])
+				}
 			}
 		}
-		k, _ := FirstExit([]float64{-1e-20, 0, 1e-20, 0, 2}, []float64{1, 0, 0, 1, -1}, []float64{0, 0, 0, 0, 0, 9, 0, 0, 9, 1}, 1)
+		k, _ := FirstExit([]float64{1e-20, 0, 1e-20, -1, -1, -1, 0, 0, 1, -1, 0, 0, 0, -2, -1, 9, 0, 0, 9, 0}, make([]float64, 5), 0, 0)
 		require.Equal(t, -1, k)
 	})
 }
 
 func TestTranspose(t *testing.T) {
-	for rows := range 10 {
-		for n := 1; n < 10; n++ {
-			x, dst := make([]float64, rows*n), make([]float64, rows*n)
-			for k := range x {
-				x[k] = float64(k)
-			}
-			Transpose(dst, x, rows, n)
-			for k := range rows {
-				for i := range n {
-					require.Equal(t, x[k*n+i], dst[i*rows+k])
+	onBothPaths(t, func(t *testing.T) {
+		for rows := range 10 {
+			for n := 1; n < 10; n++ {
+				for stride := rows; stride < rows+3; stride++ {
+					x, dst := make([]float64, rows*n), make([]float64, stride*n)
+					for k := range x {
+						x[k] = float64(k)
+					}
+					Transpose(dst, stride, x, rows, n)
+					for i, v := range dst {
+						want := 0.0
+						if k := i % stride; k < rows {
+							want = x[k*n+i/stride]
+						}
+						require.Equal(t, want, v)
+					}
 				}
 			}
 		}
-	}
+	})
 }
 
 func TestLookupOfMany(t *testing.T) {

@@ -3,7 +3,6 @@ package smc
 import (
 	"math"
 
-	"github.com/facetvi/facet/internal/vec"
 	"github.com/facetvi/facet/regions"
 )
 
@@ -19,30 +18,26 @@ type bend struct {
 	latents []int
 
 	all, one *regions.CurveBatch // Φ of the points of a batch, and of the column
-	ends     [][]float64         // where these get to, latents of Φ × n
-	here     [][]float64         // and the column, × 1
+	here     [][]float64         // the latents of Φ at the column, × 1
 	up       float64             // 1 or −1 where Φ of it goes up or down to the next wall
-	slopes   [][]float64         // ∇Φ there
-	normal   []float64           // and for all latents
-	reach    []float64           // C·∇Φ
-	room     []float64
+	push     push                // along ∇Φ there
 }
 
-func newBend(c *regions.Curve, of *levels, n, dim int) *bend {
+func newBend(c *regions.Curve, of *levels, n int) *bend {
 	b := &bend{levels: of, number: len(of.from), latents: c.Latents(), all: c.Bind(n), one: c.Bind(1)}
-	b.normal, b.reach, b.room = make([]float64, dim), make([]float64, dim), make([]float64, dim)
-	for j := range b.latents {
-		b.ends, b.here = append(b.ends, make([]float64, n)), append(b.here, make([]float64, 1))
-		b.all.In[j], b.one.In[j] = b.ends[j], b.here[j]
+	b.push.a = make([]float64, len(b.latents))
+	for j, i := range b.latents {
+		b.push.latents = append(b.push.latents, int32(i))
+		b.here = append(b.here, make([]float64, 1))
+		b.one.In[j] = b.here[j]
 	}
 	return b
 }
 
-// hits notes which points are behind another wall after a time than they were.
-func (b *bend) hits(hit []bool, f *flight, time float64) {
-	n := f.of
+// hits notes which points end behind another wall than they were.
+func (b *bend) hits(hit []bool, f *flight) {
 	for k, i := range b.latents {
-		vec.Affine2(b.ends[k], f.z[i*n:][:n], f.v[i*n:][:n], 1, time, 0)
+		b.all.In[k] = f.z[i*f.of:][:f.of]
 	}
 	for i, x := range b.all.Values() {
 		if b.leaves(i, b.number, x) != 0 {
@@ -64,6 +59,7 @@ const justAfter = 1e-9
 
 // next is when the column meets a wall, NaN if that is not known; it meets none if that is not until then.
 func (b *bend) next(f *flight, until float64) (when float64, meets bool) {
+	f.settle()
 	end := b.value(f, until)
 	if math.IsNaN(end) {
 		return end, true
@@ -87,17 +83,12 @@ func (b *bend) next(f *flight, until float64) (when float64, meets bool) {
 	return f.time, true
 }
 
-// meet is the speed s of Φ where the column meets a wall, with q = ∇Φᵀ·C·∇Φ.
-func (b *bend) meet(f *flight, covariance *linear) (s, q float64) {
+// meet is the speed of Φ where the column meets a wall.
+func (b *bend) meet(f *flight) (s float64) {
 	b.value(f, f.time)
-	b.slopes = b.one.Slopes()
-	for k, i := range b.latents {
-		b.normal[i] = b.slopes[k][0]
-		s += b.slopes[k][0] * f.velocity(i)
+	for k, slope := range b.one.Slopes() {
+		b.push.a[k] = slope[0]
+		s += slope[0] * f.velocity(b.latents[k])
 	}
-	covariance.apply(b.reach, b.normal, b.room, 1)
-	for k, i := range b.latents {
-		q += b.slopes[k][0] * b.reach[i]
-	}
-	return s, q
+	return s
 }

@@ -1,29 +1,57 @@
 package smc
 
+import "github.com/facetvi/facet/internal/vec"
+
 // A flight is the way of a column of a batch, from wall to wall.
 type flight struct {
 	column, of  int       // of so many
-	z, v        []float64 // latents × of, where it began
+	z, v        []float64 // latents × of: where it ends and its velocity, if it meets no wall
 	signs       []float64 // planes × of, now
-	time        float64   // since it began
+	time, until float64   // since it began, and its end
 	last        int       // the wall that it met last; −1 if none
 	bent        bool      // it meets curves, or may as it has met a wall
-	shift, turn []float64 // by latent: it is at z + shift + time·(v + turn)
+	moved       []float64 // of × latents
+	shift, turn []float64 // by latent: it ends at z + shift, with velocity v + turn; shift is a row of moved
+	due         []pushed  // what is missing in turn, which only jumps of log r that depend on latents need
 	point       []float64
 }
 
+// A push changes a point's momentum by a multiple of the normal a of a wall, and so its velocity.
+type push struct {
+	latents     []int32 // of a
+	a           []float64
+	q           float64   // a·C·a
+	reach, meet []float64 // C·a, and what this is along the normals of the affine functions
+}
+
+// Pushed is a multiple of a push.
+type pushed struct {
+	by   *push
+	gain float64
+}
+
 func newFlight(dim, of int) flight {
-	room := func() []float64 { return make([]float64, dim) }
-	return flight{of: of, shift: room(), turn: room(), point: room()}
+	return flight{of: of, moved: make([]float64, of*dim), turn: make([]float64, dim), point: make([]float64, dim)}
 }
 
 // start is the beginning of the way of a column; bent says whether it gets behind a curve if it meets no other wall.
-func (f *flight) start(column int, bent bool) { f.column, f.time, f.last, f.bent = column, 0, -1, bent }
+func (f *flight) start(column int, bent bool) {
+	f.column, f.time, f.last, f.bent = column, 0, -1, bent
+	f.shift = f.moved[column*len(f.turn):][:len(f.turn)]
+}
+
+// settle completes turn, for latent and velocity.
+func (f *flight) settle() {
+	for _, x := range f.due {
+		vec.AddScaled(f.turn, x.gain, x.by.reach)
+	}
+	f.due = f.due[:0]
+}
 
 // latent is a latent at a time, if it meets no other wall until then.
 func (f *flight) latent(i int, time float64) float64 {
 	at := i*f.of + f.column
-	return f.z[at] + f.shift[i] + time*(f.v[at]+f.turn[i])
+	return f.z[at] + f.shift[i] - (f.until-time)*(f.v[at]+f.turn[i])
 }
 
 // velocity is that of a latent now.

@@ -11,7 +11,7 @@ import (
 type levels struct {
 	from  []int     // by function: the number of its −∞
 	at    []float64 // the thresholds of all functions
-	walls []int     // by threshold; −1 at −∞ and ∞
+	walls []int     // by threshold: the plane; −1 at −∞ and ∞
 	below []float64 // functions × points: the number of the threshold that a point is above
 	n     int       // points
 }
@@ -23,8 +23,8 @@ func (v *levels) add(walls []int, thresholds []float64) {
 	v.walls = append(append(append(v.walls, -1), walls...), -1)
 }
 
-// begin finds where points are by the signs of all planes; plane are those of walls.
-func (v *levels) begin(signs []float64, plane []int) {
+// begin finds where points are by the signs of all planes.
+func (v *levels) begin(signs []float64) {
 	for k, from := range v.from {
 		below := v.below[k*v.n:][:v.n]
 		vec.Fill(below, float64(from))
@@ -32,7 +32,7 @@ func (v *levels) begin(signs []float64, plane []int) {
 			if wall < 0 {
 				break
 			}
-			vec.Add(below, below, signs[plane[wall]*v.n:][:v.n])
+			vec.Add(below, below, signs[wall*v.n:][:v.n])
 		}
 	}
 }

@@ -83,8 +83,10 @@ func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, er
 	for _, of := range d.Parents() {
 		r.hubs = append(r.hubs, of...)
 	}
-	for _, l := range slices.Concat(r.walls.plane, r.walls.others) {
-		r.hubs = append(r.hubs, d.Arrangement().Latents(l)...)
+	for _, l := range slices.Concat(r.walls.levels.walls, r.walls.others) {
+		if l >= 0 {
+			r.hubs = append(r.hubs, d.Arrangement().Latents(l)...)
+		}
 	}
 	if n := min(seenDraws, len(s.Draws)); s.Near != nil {
 		for k := range n {

@@ -13,23 +13,23 @@ import (
 type surfaces struct {
 	arr     *regions.Arrangement
 	n       int                   // points of a batch
-	plane   []int                 // of the arrangement, by wall
-	wall    []int                 // by plane; −1 if it is none
+	wall    []bool                // by plane
 	latents [][]int               // by plane
 	levels  *levels               // of affine functions first
 	forms   regions.Forms         // the functions that are affine
 	normals regions.Forms         // these without constants
-	across  []float64             // by affine function
 	bends   []*bend               // the other functions
 	others  []int                 // planes that are no walls
 	curves  []*regions.CurveBatch // of others; nil where affine
+	normal  []float64             // a wall's, of all latents
+	room    []float64
 }
 
 func newSurfaces(arr *regions.Arrangement, local *derive.LocalJumps, n int) surfaces {
-	w := surfaces{arr: arr, n: n, levels: &levels{n: n}}
+	w := surfaces{arr: arr, n: n, levels: &levels{n: n}, normal: make([]float64, arr.Dim()), room: make([]float64, arr.Dim())}
 	var flat, bent []int
 	for l := range arr.Len() {
-		w.wall, w.latents = append(w.wall, -1), append(w.latents, arr.Latents(l))
+		w.wall, w.latents = append(w.wall, local.Jumps(l)), append(w.latents, arr.Latents(l))
 		switch c := arr.Curve(l); {
 		case local.Jumps(l) && c == nil:
 			flat = append(flat, l)
@@ -43,9 +43,9 @@ func newSurfaces(arr *regions.Arrangement, local *derive.LocalJumps, n int) surf
 		}
 	}
 	w.add(flat, func(l int) { w.forms.Add(arr.Plane(l)) })
-	w.normals, w.across = w.forms, make([]float64, len(w.forms.Const))
+	w.normals = w.forms
 	w.normals.Const = make([]float64, len(w.forms.Const))
-	w.add(bent, func(l int) { w.bends = append(w.bends, newBend(arr.Curve(l), w.levels, n, arr.Dim())) })
+	w.add(bent, func(l int) { w.bends = append(w.bends, newBend(arr.Curve(l), w.levels, n)) })
 	w.levels.below = make([]float64, n*len(w.levels.from))
 	return w
 }
@@ -66,47 +66,43 @@ func (w *surfaces) add(planes []int, function func(l int)) {
 		function(group[0])
 		first := w.arr.Plane(group[0]).Const
 		slices.SortFunc(group, func(a, b int) int { return cmp.Compare(w.arr.Plane(b).Const, w.arr.Plane(a).Const) })
-		var walls []int
 		var thresholds []float64
 		for _, l := range group {
-			w.wall[l] = len(w.plane)
-			walls, thresholds = append(walls, len(w.plane)), append(thresholds, first-w.arr.Plane(l).Const)
-			w.plane = append(w.plane, l)
+			thresholds = append(thresholds, first-w.arr.Plane(l).Const)
 		}
-		w.levels.add(walls, thresholds)
+		w.levels.add(group, thresholds)
 	}
 }
 
 // A mass is what walls need of the covariance C of velocities.
 type mass struct {
 	covariance *linear
-	reach      [][]float64 // C·a, by affine function
-	meet       [][]float64 // a_k·C·a_l
+	pushes     []push // by affine function
 }
 
 func (w *surfaces) newMass(c *linear) *mass {
-	m, dim := &mass{covariance: c}, w.arr.Dim()
-	a, room := make([]float64, dim), make([]float64, dim)
-	n := len(w.forms.Const)
-	for l := range n {
-		clear(a)
-		for e := w.forms.From[l]; e < w.forms.From[l+1]; e++ {
-			a[w.forms.Index[e]] = w.forms.Coef[e]
-		}
-		reach, meet := make([]float64, dim), make([]float64, n)
-		c.apply(reach, a, room, 1)
-		w.along(meet, reach)
-		m.reach, m.meet = append(m.reach, reach), append(m.meet, meet)
+	m := &mass{c, make([]push, len(w.forms.Const))}
+	for k := range m.pushes {
+		from, to := w.forms.From[k], w.forms.From[k+1]
+		m.pushes[k] = push{latents: w.forms.Index[from:to], a: w.forms.Coef[from:to]}
+		w.aim(&m.pushes[k], c)
 	}
 	return m
 }
 
-// along stores a·v of each affine function in dst.
-func (w *surfaces) along(dst, v []float64) {
-	for k := range dst {
-		dst[k] = 0
-		for e := w.forms.From[k]; e < w.forms.From[k+1]; e++ {
-			dst[k] += w.forms.Coef[e] * v[w.forms.Index[e]]
-		}
+// aim finds what a push along its normal does.
+func (w *surfaces) aim(e *push, c *linear) {
+	if e.reach == nil {
+		e.reach, e.meet = make([]float64, len(w.normal)), make([]float64, len(w.forms.Const))
 	}
+	clear(w.normal)
+	for j, i := range e.latents {
+		w.normal[i] = e.a[j]
+	}
+	c.apply(e.reach, w.normal, w.room, 1)
+	e.q = 0
+	for j, i := range e.latents {
+		e.q += e.a[j] * e.reach[i]
+	}
+	w.normals.AtBatch(e.meet, e.reach, 1)
 }

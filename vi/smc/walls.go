@@ -21,12 +21,12 @@ type walls struct {
 	jumps jumper
 	*mass
 
-	phi, slope []float64 // Φ at the points and how fast it changes, n × affine functions
-	bounds     []float64 // the thresholds that it is between, n × (those below, and those above)
-	rows       []float64 // 2·affine functions × n
-	hit        []bool    // by column: it meets a curve
-	flight               // of the column that moves
-	crossings  int
+	phi       []float64 // n × 4·affine functions: Φ where the points end, how fast it changes, and the thresholds below and above
+	row       []float64 // that of the column
+	rows      []float64 // n × 2·affine functions, or × latents
+	hit       []bool    // by column: it meets a curve
+	flight              // of the column that moves
+	crossings int
 }
 
 // A jumper is a derive.LocalJump.
@@ -44,52 +44,60 @@ func newWalls(d *graph.Density, n int) (*walls, error) {
 		return nil, err
 	}
 	w := &walls{surfaces: newSurfaces(d.Arrangement(), local, n), jumps: local.Bind(), hit: make([]bool, n)}
-	k := len(w.forms.Const)
-	w.phi, w.slope, w.bounds, w.rows = make([]float64, k*n), make([]float64, k*n), make([]float64, 2*k*n), make([]float64, 2*k*n)
-	w.flight = newFlight(d.Dim(), n)
+	k, dim := len(w.forms.Const), d.Dim()
+	w.phi, w.rows = make([]float64, 4*k*n), make([]float64, n*max(2*k, dim))
+	w.flight = newFlight(dim, n)
 	return w, nil
 }
 
 // begin starts trajectories at z, where the signs of all planes are given.
 func (w *walls) begin(z, signs []float64) {
-	w.forms.AtBatch(w.rows[:len(w.phi)], z, w.n)
-	vec.Transpose(w.phi, w.rows, len(w.forms.Const), w.n)
-	w.levels.begin(signs, w.plane)
-	for k := range w.forms.Const {
-		w.levels.between(w.rows[k*w.n:][:w.n], w.rows[len(w.phi)+k*w.n:][:w.n], k)
+	k := len(w.forms.Const)
+	w.forms.AtBatch(w.rows[:k*w.n], z, w.n)
+	vec.Transpose(w.phi, 4*k, w.rows, k, w.n)
+	w.levels.begin(signs)
+	for j := range k {
+		w.levels.between(w.rows[j*w.n:][:w.n], w.rows[(k+j)*w.n:][:w.n], j)
 	}
-	vec.Transpose(w.bounds, w.rows, 2*len(w.forms.Const), w.n)
+	vec.Transpose(w.phi[2*k:], 4*k, w.rows, 2*k, w.n)
 }
 
 // bound stores the thresholds that the column is between, of an affine function.
 func (w *walls) bound(k int) {
-	below, bounds := w.levels.of(w.column, k), w.row(w.bounds)
+	below, bounds := w.levels.of(w.column, k), w.row[2*len(w.forms.Const):]
 	bounds[k], bounds[len(bounds)/2+k] = w.levels.at[below], w.levels.at[below+1]
 }
 
 // drift moves z along v for a time, through the walls, with the momenta p and the signs of all
 // planes, where the distribution is that of at.
 func (w *walls) drift(z, p, v, signs []float64, time float64, at *path) {
-	n := w.n
-	w.normals.AtBatch(w.rows[:len(w.phi)], v, n)
-	vec.Transpose(w.slope, w.rows, len(w.forms.Const), n)
-	w.z, w.v, w.signs = z, v, signs
+	n, k := w.n, len(w.forms.Const)
+	w.normals.AtBatch(w.rows[:k*n], v, n)
+	vec.Transpose(w.phi[k:], 4*k, w.rows, k, n)
+	vec.AddScaled(z, time, v)
+	w.z, w.v, w.signs, w.until = z, v, signs, time
 	for _, b := range w.bends {
-		b.hits(w.hit, &w.flight, time)
+		b.hits(w.hit, &w.flight)
 	}
+	met := false
 	for i := range n {
+		if i%8 == 0 && at.stopped() { // for a collision takes as long as its term
+			break
+		}
 		w.start(i, w.hit[i])
-		first, when := w.next(time)
+		w.row = w.phi[4*k*i:][:4*k]
+		first, when := w.next(time, 0, w.row[k:2*k])
 		if w.hit[i] = false; first < 0 {
 			continue
 		}
-		if at.stopped() { // for a collision takes as long as its term
-			return
-		}
-		w.collide(first, when, p, time, at)
+		w.collide(first, when, p, at)
+		met = true
 	}
-	vec.AddScaled(z, time, v)
-	vec.AddScaled(w.phi, time, w.slope)
+	if met {
+		vec.Transpose(w.rows, n, w.moved, n, len(w.turn))
+		vec.Add(z, z, w.rows)
+		clear(w.moved)
+	}
 	for k, l := range w.others {
 		w.sign(signs[l*n:][:n], l, w.curves[k])
 	}
@@ -107,58 +115,39 @@ func (w *walls) sign(dst []float64, l int, curve *regions.CurveBatch) {
 	vec.Step(dst, curve.Values(), 1, 0)
 }
 
-// collide moves the column through its walls, of which it meets the first at some time, until another. With velocity v + gain·C·a from
-// time t on it gets to where it would from z − t·gain·C·a with that velocity from the beginning; so do the values of Φ. These and their slopes
-// are left as if so, and z less what v makes of it.
-func (w *walls) collide(first int, when float64, p []float64, until float64, at *path) {
-	n, i := w.n, w.column
-	phi, slope := w.row(w.phi), w.row(w.slope)
+// collide moves the column through its walls, of which it meets the first at some time. With velocity v + gain·C·a from time t on, instead of v, it gets
+// further by (until − t)·gain·C·a, and the values of Φ by what that is along their normals.
+func (w *walls) collide(k int, t float64, p []float64, at *path) {
+	slope, p := w.row[len(w.forms.Const):2*len(w.forms.Const)], p[w.column:]
 	events := 0
-	for k, t := first, when; k >= 0; k, t = w.next(until) {
+	for k >= 0 {
 		if events++; events > mostEvents || math.IsNaN(t) {
-			p[i] = math.NaN()
+			p[0] = math.NaN()
 			break
 		}
 		w.time, w.bent = t, true
-		if k >= len(phi) {
-			b := w.bends[k-len(phi)]
-			s, q := b.meet(&w.flight, w.covariance)
-			gain := (w.pay(k, b.up, s, q, at) - s) / q
-			w.along(w.across, b.reach)
-			w.turns(gain, b.reach, w.across)
-			for j, r := range b.latents {
-				p[r*n+i] += gain * b.slopes[j][0]
-			}
-			continue
+		var to *push
+		var s, up float64
+		if k < len(slope) {
+			to, s, up = &w.pushes[k], slope[k], slope[k]
+		} else {
+			b := w.bends[k-len(slope)]
+			to, s, up = &b.push, b.meet(&w.flight), b.up
+			w.aim(to, w.covariance)
 		}
-		s, q, threshold := slope[k], w.meet[k][k], phi[k]+t*slope[k]
-		to := w.pay(k, s, s, q, at)
-		gain := (to - s) / q
-		w.turns(gain, w.reach[k], w.meet[k])
-		phi[k], slope[k] = threshold-t*to, to
-		for e := w.forms.From[k]; e < w.forms.From[k+1]; e++ {
-			p[int(w.forms.Index[e])*n+i] += gain * w.forms.Coef[e]
+		gain := (w.pay(k, up, s, to.q, at) - s) / to.q
+		for j, i := range to.latents {
+			p[int(i)*w.n] += gain * to.a[j]
 		}
+		further := gain * (w.until - w.time)
+		vec.AddScaled(w.shift, further, to.reach)
+		w.due = append(w.due, pushed{to, gain})
+		k, t = w.next(further, gain, to.meet)
 	}
-	for r, x := range w.shift {
-		w.z[r*n+i] += x + until*w.turn[r]
+	if len(w.due) < events { // turn has some of them
+		clear(w.turn)
 	}
-	clear(w.shift)
-	clear(w.turn)
-}
-
-// row is that of the column, in a matrix of n × affine functions.
-func (w *walls) row(x []float64) []float64 {
-	k := len(x) / w.n
-	return x[w.column*k:][:k]
-}
-
-// turns changes the velocity of the column by a multiple of C·a, which changes the affine functions by that of meet.
-func (w *walls) turns(gain float64, reach, meet []float64) {
-	vec.AddScaled(w.row(w.phi), -gain*w.time, meet)
-	vec.AddScaled(w.row(w.slope), gain, meet)
-	vec.AddScaled(w.shift, -gain*w.time, reach)
-	vec.AddScaled(w.turn, gain, reach)
+	w.due = w.due[:0]
 }
 
 // pay is the speed of function k after the column has met a wall, up or down by the sign of up, with speed s: across, which changes a sign, or
@@ -166,13 +155,25 @@ func (w *walls) turns(gain float64, reach, meet []float64) {
 func (w *walls) pay(k int, up, s, q float64, at *path) (to float64) {
 	l := w.levels.ahead(w.column, k, up)
 	w.last = l
-	rest := s*s + 2*q*w.rise(l, at)
+	rise := 0.0 // of log π behind the wall
+	if at.beta > 0 {
+		rise = at.beta * math.Copysign(1, up) * w.jumps.At(l, w)
+	}
+	if at.required != nil {
+		here := w.broken(l, at.required)
+		w.flip(l)
+		there := w.broken(l, at.required)
+		w.flip(l)
+		if there != here {
+			rise -= at.price * (there - here)
+		}
+	}
+	rest := s*s + 2*q*rise
 	if !(rest > 0) {
 		return -s
 	}
-	sign := w.signOf(w.plane[l])
-	*sign = 1 - *sign
-	w.levels.cross(w.column, k, 2**sign-1)
+	w.flip(l)
+	w.levels.cross(w.column, k, math.Copysign(1, up))
 	if k < len(w.forms.Const) {
 		w.bound(k)
 	}
@@ -180,27 +181,15 @@ func (w *walls) pay(k int, up, s, q float64, at *path) (to float64) {
 	return math.Copysign(math.Sqrt(rest), s)
 }
 
-// rise is how much higher log π is behind wall l.
-func (w *walls) rise(l int, at *path) (rise float64) {
-	sign := w.signOf(w.plane[l])
-	if at.required != nil {
-		here := w.broken(l, at.required)
-		*sign = 1 - *sign
-		there := w.broken(l, at.required)
-		*sign = 1 - *sign
-		if there != here {
-			rise = -at.price * (there - here)
-		}
-	}
-	if at.beta > 0 && !math.IsInf(rise, -1) {
-		rise -= at.beta * (2**sign - 1) * w.jumps.At(w.plane[l], w)
-	}
-	return rise
+// flip changes the sign of a plane.
+func (w *walls) flip(l int) {
+	sign := w.signOf(l)
+	*sign = 1 - *sign
 }
 
 // broken is how many of the requirements on wall l do not hold.
 func (w *walls) broken(l int, required *derive.Requirements) (n float64) {
-	for _, k := range required.On(w.plane[l]) {
+	for _, k := range required.On(l) {
 		if !required.Holds(k, w) {
 			n++
 		}
@@ -208,29 +197,32 @@ func (w *walls) broken(l int, required *derive.Requirements) (n float64) {
 	return n
 }
 
-// next is the function of which the column meets a wall first, and when; −1 if that is not until then.
-func (w *walls) next(until float64) (k int, when float64) {
-	k, t := vec.FirstExit(w.row(w.phi), w.row(w.slope), w.row(w.bounds), until)
-	if when = max(w.time, t); k < 0 {
-		when = until
+// next is the function of which the column meets a wall first, and when, after the affine functions have got further by a multiple of meet, and faster by
+// another one; −1 if it meets none.
+func (w *walls) next(further, faster float64, meet []float64) (k int, when float64) {
+	k, ago := vec.FirstExit(w.row, meet, further, faster)
+	if when = w.until - ago; when < w.time {
+		when = w.time
 	}
-	if k < 0 && !w.bent {
-		return k, when
-	}
-	for j, b := range w.bends {
-		if t, meets := b.next(&w.flight, when); meets {
-			k, when = len(w.forms.Const)+j, t
+	if k >= 0 || w.bent {
+		for j, b := range w.bends {
+			if t, meets := b.next(&w.flight, when); meets {
+				k, when = len(w.forms.Const)+j, t
+			}
 		}
 	}
 	return k, when
 }
 
 // Latent is a latent of the column now; see derive.Point.
-func (w *walls) Latent(i int) float64 { return w.latent(i, w.time) }
+func (w *walls) Latent(i int) float64 {
+	w.settle()
+	return w.latent(i, w.time)
+}
 
 // Positive is a sign at the column now.
 func (w *walls) Positive(l int) bool {
-	if w.wall[l] >= 0 {
+	if w.wall[l] {
 		return *w.signOf(l) == 1
 	}
 	for _, i := range w.latents[l] {
