@@ -40,9 +40,9 @@ type latent struct {
 // An observation is one observed value; all of one name form a vector.
 type observation struct {
 	*observed
-	shift    ir.ID // of the IDs from local on
 	value    float64
-	compared bool // in a guard, as a number; see Observed
+	shift    ir.ID // of the IDs from local on
+	compared bool  // in a guard, as a number; see Observed
 }
 
 // observed is what an observation has in common with those of other rows of a plate.

@@ -53,7 +53,7 @@ func Equal[A, B Value](a A, b B) Guard { return equal(lift(a), lift(b)) }
 func equal(a, b Expr) Guard {
 	m := owner(a, b)
 	if t := m.traces(); t != nil {
-		return t.guard(func() Guard { t.m.st.Rec.Spoil(); return equal(t.ValueOf(a), t.ValueOf(b)) })
+		return t.guard(func() Guard { t.m.st.Block.Spoil(); return equal(t.ValueOf(a), t.ValueOf(b)) })
 	}
 	if m != nil {
 		switch id := m.node(Sub(a, b)); {
@@ -68,7 +68,7 @@ func equal(a, b Expr) Guard {
 
 // isZero is the guard that id = a − b, which varies continuously in some branches, is 0: in others.
 func (m *Model) isZero(id ir.ID, a, b Expr) Guard {
-	m.st.Rec.Spoil()
+	m.st.Block.Spoil()
 	where := m.guards.Where(id, 0)
 	if v, ok := m.st.IsConst(where); ok && v == 0 {
 		m.fail("Equal: %v = %v holds with probability 0, for one of them varies continuously; compare discrete latents, or use Greater and Less", a, b)
@@ -86,7 +86,7 @@ func Switch[V Value](k Expr, values ...V) Expr {
 func choose(k Expr, values []Expr) Expr {
 	m := owner(append(values, k)...)
 	if t := m.traces(); t != nil {
-		return t.expr(func() Expr { t.m.st.Rec.Spoil(); return choose(t.ValueOf(k), t.valuesOf(values)) }) // in each row, as its guards are
+		return t.expr(func() Expr { t.m.st.Block.Spoil(); return choose(t.ValueOf(k), t.valuesOf(values)) }) // in each row, as its guards are
 	}
 	if v, ok := k.IsConst(); ok {
 		if j := int(v); float64(j) == v && j >= 0 && j < len(values) {

@@ -24,7 +24,7 @@ type Model struct {
 	undecided    []string         // names of guards that compare what is missing
 	places       map[place]*place // of the program so far
 	open         *Plate           // the plate whose body runs
-	rec          *rowRecording    // of the row of a plate that is being written; nil mostly
+	block        *rowBlock        // of which the row that is being written is the first; nil mostly
 	tape         *tape            // of a model that is the trace of a plate
 	writing      *tape            // the plate whose rows are written out
 	err          error
@@ -163,12 +163,12 @@ func (m *Model) shared(d lang.Dist, x Expr) Expr {
 	key := sharing{law: d.Law(), where: m.within.value}
 	copy(key.params[:], d.Params())
 	first, known := m.firsts[key]
-	if rec := m.rec; rec != nil && slices.ContainsFunc(d.Params(), func(p Expr) bool { return lang.Of(p) != nil && rec.IsHole(lang.ID(p)) }) {
-		rec.Spoil()
+	if b := m.block; b != nil && slices.ContainsFunc(d.Params(), func(p Expr) bool { return lang.Of(p) != nil && b.IsHole(lang.ID(p)) }) {
+		b.Spoil()
 	}
 	if !known {
-		if rec := m.rec; rec != nil {
-			rec.firsts = append(rec.firsts, firstOf{key, x})
+		if b := m.block; b != nil {
+			b.firsts = append(b.firsts, firstOf{key, x})
 		}
 		m.firsts[key] = x
 		return d.LogProb(x)

@@ -22,8 +22,8 @@ import (
 // methods may be called inside its body only; functions of values, Add, Normal,
 // Greater, If and all others, work there as everywhere.
 //
-// A plate compiles faster than its loop and in less memory. A few rows are made as the loop makes them, and recorded. Rows whose
-// expressions differ from these in numbers alone are made from columns of numbers, at little more than the cost of a copy of
+// A plate compiles faster than its loop and in less memory. Rows are made in blocks: the first one as the loop makes it, but with
+// columns for its numbers. Rows whose expressions differ from it in numbers alone are made from these, at little more than the cost of a copy of
 // their data; rows that Index gives other values follow too. Other rows are made one by one, as in the loop:
 //
 //   - of a body with a plate or a discrete latent inside;

@@ -1,31 +1,25 @@
 package graph
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/lang"
 	"github.com/facetvi/facet/internal/rows"
-	"github.com/facetvi/facet/regions"
 )
 
-// A script makes rows that are like a recorded one, from their data alone: nodes (package rows), and what else the row adds to the model. The
-// numbers of many rows are computed at once, and what is left is done row by row.
+// A script makes the rows of a block after the first: nodes (package rows), and what else a row adds to the model. The numbers of all are there,
+// and what is left is done row by row.
 type script struct {
 	*rows.Script
-	recorded rowRecording
-	adds     additions
-	dists    []map[ir.ID]*observed // by observation: what it is by the node in a hole; see observedIn
-	pattern  int32
-	lo, hi   int // the rows of the block
-
-	most       int // rows to try at once
-	rows       int // that it made
-	rowsBefore int // that it had made when it computed the block
+	block rowBlock
+	adds  additions
+	dists []map[ir.ID]*observed // by observation: what it is by the node in a hole; see observedIn
+	most  int                   // rows to try at once
+	made  int                   // rows
 }
 
-// additions are what the recorded row adds to the model, but for its comparisons.
+// additions are what the first row adds to the model, but for its comparisons.
 type additions struct {
 	latents  []latent
 	observed []observation
@@ -35,142 +29,102 @@ type additions struct {
 	guarded  int // the first comparison
 }
 
-// blockRows is the size of a block.
-const blockRows = 1024
-
-// Limits of recording: rows at the beginning that are recorded if no script makes them, and
-// scripts of a plate.
-const (
-	manyRecorded = 8
-	mostScripts  = 8
-)
-
-// newScript is that of the row which is being written, of which m had so many
-// observations, terms and planes before. ok is false if the recording does not tell all
-// about it.
+// newScript is that of the block whose first row is being written, of which m had so many
+// observations, terms and planes before. ok is false if other rows do not follow from it.
 func newScript(m *Model, before sizes) (c *script, ok bool) {
-	c = &script{recorded: *m.rec, most: 1, adds: additions{
+	if m.block == nil || m.block.Spoilt || m.err != nil {
+		return nil, false
+	}
+	c = &script{block: *m.block, most: 1, adds: additions{
 		latents: slices.Clone(m.latents[before.latents:]), observed: slices.Clone(m.obs[before.obs:]), terms: slices.Clone(m.terms[before.terms:]),
 		derived: slices.Clone(m.derived[before.derived:]), named: slices.Clone(m.named[before.named:]), guarded: before.guards,
 	}}
-	if m.err != nil || len(c.adds.observed) != len(c.recorded.data) || c.adds.looksAtData() {
+	if len(c.adds.observed) != len(c.block.data) || c.adds.looksAtData() {
 		return nil, false
 	}
 	if slices.ContainsFunc(c.adds.latents, func(l latent) bool { return l.discrete != nil }) {
 		return nil, false
 	}
-	for q, g := range c.recorded.compared.Guards {
+	for q, g := range c.block.compared.Guards {
 		if g.Side.Plane != before.planes+q {
 			return nil, false
 		}
 	}
-	if c.Script, ok = rows.New(m.st, m.rec.Recording, before.leaves(), m.rec.captured, m.guards.Arr.Latents); !ok {
+	for i := range c.adds.observed {
+		o := &c.adds.observed[i]
+		o.local = m.st.Start
+		c.block.Keep(func(r int) bool { return o.as.Check(c.block.data[i].V[r]) == nil })
+	}
+	if c.Script, ok = rows.New(m.st, before.leaves(), m.block.captured, m.guards.Arr.Latents); !ok {
 		return nil, false
 	}
-	for i := range c.adds.observed {
-		c.adds.observed[i].local = c.Start
-	}
 	c.dists = make([]map[ir.ID]*observed, len(c.adds.observed))
-	return c, c.Leaves(ir.Data) == len(c.adds.observed) && c.Leaves(ir.Sign) == len(c.recorded.compared.Guards) &&
-		c.Leaves(ir.Latent) == len(c.adds.latents) && len(c.recorded.names) == len(c.adds.latents)
+	return c, c.Leaves(ir.Data) == len(c.adds.observed) && c.Leaves(ir.Sign) == len(c.block.compared.Guards) &&
+		c.Leaves(ir.Latent) == len(c.adds.latents) && len(c.block.names) == len(c.adds.latents)
 }
 
-// looksAtData reports whether a parameter of a law, or a deterministic expression, is a number that comes from row data.
+// looksAtData reports whether a parameter of a law, or a deterministic expression, is a number that differs by row.
 func (a *additions) looksAtData() bool {
 	return slices.ContainsFunc(a.observed, func(o observation) bool { return o.as.HasData() }) ||
 		slices.ContainsFunc(a.latents, func(l latent) bool { return l.prior.HasData() }) ||
-		slices.ContainsFunc(a.derived, func(x deterministic) bool { return lang.Source(x.x) != nil })
+		slices.ContainsFunc(a.derived, func(x deterministic) bool { return lang.Column(x.x) != nil })
 }
 
-// compute computes the block that begins with the row of p. It is long if most rows of the
-// last one were made by the script.
-func (c *script) compute(m *Model, p *Plate) {
-	n := min(blockRows, max(16, 4*(c.rows-c.rowsBefore)), p.n-p.row)
-	c.lo, c.hi, c.rowsBefore = p.row, p.row+n, c.rows
-	for i := range c.recorded.indexings {
-		x := &c.recorded.indexings[i]
-		for r := range n {
-			c.take(m, x, x.at[x.p.atRow(p, c.lo+r)])
-		}
-	}
-	c.Compute(rowData{c, p}, c.recorded.data, n, min(blockRows, p.n))
-}
-
-// rowData are the data of rows of a plate as package rows sees them.
-type rowData struct {
-	c *script
-	p *Plate
-}
-
-func (d rowData) Input(k int, dst []float64, first int) {
-	x := d.c.recorded.inputs[k]
-	for i := range dst {
-		dst[i] = x.data[x.of.atRow(d.p, d.c.lo+first+i)]
-	}
-}
-
-func (d rowData) Indexed(k, r int) []ir.ID {
-	x := &d.c.recorded.indexings[k]
-	return x.alike[x.at[x.p.atRow(d.p, d.c.lo+r)]]
-}
-
-func (d rowData) Admits(k int, x float64) bool { return d.c.adds.observed[k].as.Check(x) == nil }
+// end is the row after the block.
+func (c *script) end() int { return c.block.lo + len(c.Alike) }
 
 // write makes rows of p from the current one on, and returns how many: not those from the
 // first one on that is another one, and not more than come at once.
 func (c *script) write(m *Model, p *Plate) (made int) {
-	if p.row < c.lo || p.row >= c.hi {
-		c.compute(m, p)
+	first := p.row - c.block.lo
+	wanted := 0
+	for wanted < min(c.most, len(c.Alike)-first) && c.Alike[first+wanted] {
+		wanted++
 	}
-	first := p.row - c.lo
-	wanted := c.Ready(first, c.most)
 	if wanted == 0 {
 		return 0
 	}
-	w := c.Begin(c.pattern, m.sizes().leaves(), first, wanted, p.n-p.row-wanted)
-	for made < wanted && c.writeRow(m, p, first+made, w) {
+	c.Begin(m.sizes().leaves(), first, wanted, p.n-p.row-wanted)
+	for made < wanted && c.writeRow(m, p, first+made) {
 		made++
 	}
-	w.End(made)
-	if made < wanted {
+	if c.most *= 2; made < wanted {
 		c.most = 1
-	} else {
-		c.most = min(2*c.most, blockRows)
 	}
 	return made
 }
 
 // writeRow adds row r of the block to the table and the model. It does nothing and returns
 // false if the row is another one.
-func (c *script) writeRow(m *Model, p *Plate, r int, w *rows.Writing) bool {
+func (c *script) writeRow(m *Model, p *Plate, r int) bool {
 	s := m.st
 	start := ir.ID(s.Size)
-	names := make([]string, len(c.recorded.names))
-	for q, name := range c.recorded.names {
-		names[q] = p.latentName(name, c.lo+r)
+	names := make([]string, len(c.block.names))
+	for q, name := range c.block.names {
+		names[q] = p.latentName(name, c.block.lo+r)
 		if m.wrongName(aLatent, names[q]) != "" {
 			return false
 		}
 	}
-	if !w.IsNew(r) {
+	if !c.IsNew(r) {
 		return false
 	}
-	guards, next := len(m.guards.Made), m.sizes().leaves()
+	guards := len(m.guards.Made)
 	if !c.addPlanes(m, r) {
 		m.guards.Made = m.guards.Made[:guards]
 		return false
 	}
 	s.Own()
-	for _, x := range c.recorded.compared.Zeros {
-		s.Zeros.Add(m.guards.Arr.Len()-len(c.recorded.compared.Guards)+x.Guard, c.Moved(x.ID, r, start))
+	for _, x := range c.block.compared.Zeros {
+		s.Zeros.Add(m.guards.Arr.Len()-len(c.block.compared.Guards)+x.Guard, c.Moved(x.ID, r, start))
 	}
 	for _, x := range c.adds.named {
 		m.named = append(m.named, namedGuard{x.name, c.movedGuard(x.guard, guards, r, start)})
 	}
-	w.Enter(r, next)
+	c.Enter(r)
 	for q := range c.adds.observed {
 		o := &c.adds.observed[q]
-		m.obs = append(m.obs, observation{observed: c.observedIn(q, guards, r, start), shift: start - o.local, value: c.Number(c.recorded.data[q], r)})
+		m.obs = append(m.obs, observation{observed: c.observedIn(q, guards, r, start), shift: start - o.local, value: c.block.data[q].V[r]})
 	}
 	c.addContents(m, r, guards, start, names)
 	return true
@@ -178,7 +132,7 @@ func (c *script) writeRow(m *Model, p *Plate, r int, w *rows.Writing) bool {
 
 // addContents adds the terms, the latents with the given names, and what else is asked of row r of the block.
 func (c *script) addContents(m *Model, r, guards int, start ir.ID, names []string) {
-	for _, f := range c.recorded.firsts {
+	for _, f := range c.block.firsts {
 		for i, x := range f.params {
 			f.params[i] = c.moved(x, r, start)
 		}
@@ -197,7 +151,7 @@ func (c *script) addContents(m *Model, r, guards int, start ir.ID, names []strin
 		m.names[l.name] = aLatent
 		m.latents = append(m.latents, l)
 	}
-	for _, x := range c.recorded.collected {
+	for _, x := range c.block.collected {
 		*x.dst = append(*x.dst, c.moved(x.x, r, start))
 	}
 	for _, x := range c.adds.derived {
@@ -272,55 +226,20 @@ func (c *script) observedIn(q, guards, r int, start ir.ID) *observed {
 	return &own
 }
 
-// addPlanes adds those of the row's comparisons, and these. It returns false if one is not a
+// addPlanes adds those of the comparisons in row r of the block, and these. It returns false if one is not a
 // plane of its own, or the other side of it.
-func (c *script) addPlanes(m *Model, row int) bool {
-	for q := range c.recorded.compared.Guards {
-		g := &c.recorded.compared.Guards[q]
-		constant := c.Value(g.Constant, row)
-		h := regions.Hyperplane{Index: g.Plane().Index, Coef: make([]float64, len(g.Coef)), Const: constant.V}
-		if slices.ContainsFunc(g.Latents, c.Differs) {
-			h.Index = slices.Clone(h.Index)
+func (c *script) addPlanes(m *Model, r int) bool {
+	latent := func(i int) int {
+		id := m.st.Leaf(ir.Latent, i)
+		if k := c.LeafOf(ir.Latent, id); k >= 0 {
+			return len(m.latents) + k
 		}
-		r := regions.Rounding{Coef: make([]float64, len(g.Coef)), Const: constant.Err}
-		for k := range g.Coef {
-			x := c.Value(g.Coef[k], row)
-			h.Coef[k], r.Coef[k] = x.V, x.Err
-			if in := c.InHole(g.Latents[k], row, 1); in != nil {
-				h.Index[k] = int(m.st.At(in[0]).A)
-			} else if i := c.LeafOf(ir.Latent, g.Latents[k]); i >= 0 {
-				h.Index[k] = len(m.latents) + i
-			}
-		}
-		if !m.guards.AddPlane(g, h, r) {
+		return int(m.st.Head(c.Moved(id, r, 0)).A)
+	}
+	for q := range c.block.compared.Guards {
+		if !m.guards.AddInRow(&c.block.compared.Guards[q], r, latent) {
 			return false
 		}
 	}
 	return true
-}
-
-// take finds what value k of x has for the holes, if that is not known.
-func (c *script) take(m *Model, x *indexing, k int) {
-	if x.alike[k] != nil {
-		return
-	}
-	x.alike[k] = []ir.ID{}
-	if lang.Of(x.values[k]) == nil {
-		return
-	}
-	nodes := m.below(nil, lang.ID(x.values[k]))
-	if len(nodes) != len(x.nodes) {
-		return
-	}
-	for i, id := range nodes {
-		if !c.Stays(x.nodes[i], id) || !m.alike(x.nodes[i], id) {
-			return
-		}
-		for j := range i {
-			if cmp.Compare(x.nodes[i], x.nodes[j]) != cmp.Compare(id, nodes[j]) {
-				return
-			}
-		}
-	}
-	x.alike[k] = nodes
 }

@@ -126,7 +126,7 @@ func (m *Model) Plate(n int, body func(p *Plate)) {
 func (p *Plate) Plate(n int, body func(q *Plate)) {
 	if p.isOpen("Plate") {
 		rows := p.t.plate(p, n, body)
-		p.t.do(func() { p.t.m.st.Rec.Spoil(); rows() })
+		p.t.do(func() { p.t.m.st.Block.Spoil(); rows() })
 	}
 }
 
@@ -136,7 +136,7 @@ func (p *Plate) Data(xs []float64) Expr {
 	if !p.hasRows("Data", len(xs)) {
 		return Expr{}
 	}
-	return p.t.expr(func() Expr { return lang.InRow(xs[p.at()], p.t.m.rec.input(p, xs)) })
+	return p.t.expr(func() Expr { return lang.InRow(xs[p.at()], p.t.input(p, xs)) })
 }
 
 // Index is one of values in each row: values[at[i]] in row i. values are outside the
@@ -153,7 +153,7 @@ func (p *Plate) Index(values []Expr, at []int) Expr {
 		}
 	}
 	return p.t.expr(func() Expr {
-		p.t.m.rec.indexes(p.t.m, p, values, at)
+		p.t.indexes(p, values, at)
 		return values[at[p.at()]]
 	})
 }
@@ -168,10 +168,10 @@ func (p *Plate) Collect(dst *[]Expr, x Expr) {
 	if p.isOpen("Collect") && dst != nil {
 		p.t.do(func() {
 			x := p.t.ValueOf(x)
-			if rec := p.t.m.rec; rec != nil {
-				rec.Spoilt = rec.Spoilt || lang.Source(x) != nil
-				x = lang.WithoutSource(x) // the recording ends before dst is used
-				rec.collected = append(rec.collected, collected{dst, x})
+			if b := p.t.m.block; b != nil {
+				b.Spoilt = b.Spoilt || lang.Column(x) != nil
+				x = lang.WithoutColumn(x) // the block ends before dst is used
+				b.collected = append(b.collected, collected{dst, x})
 			}
 			*dst = append(*dst, x)
 		})
@@ -189,8 +189,8 @@ func (p *Plate) Sample(name string, prior Dist) Expr {
 		return Expr{}
 	}
 	return p.t.expr(func() Expr {
-		if rec := p.t.m.rec; rec != nil {
-			rec.names = append(rec.names, name)
+		if b := p.t.m.block; b != nil {
+			b.names = append(b.names, name)
 		}
 		return p.t.m.Sample(p.latentName(name, p.row), Dist{p.t.dist(prior.of)})
 	})
@@ -200,8 +200,8 @@ func (p *Plate) Sample(name string, prior Dist) Expr {
 func (p *Plate) Observe(name string, d Dist, xs []float64) {
 	if p.isOpen("Observe") && p.hasRows(fmt.Sprintf("observation %q", name), len(xs)) {
 		p.t.do(func() {
-			if rec := p.t.m.rec; rec != nil {
-				rec.data = append(rec.data, rec.input(p, xs))
+			if b := p.t.m.block; b != nil {
+				b.data = append(b.data, p.t.input(p, xs))
 			}
 			p.t.m.Observe(name, Dist{p.t.dist(d.of)}, xs[p.at()])
 		})

@@ -96,7 +96,7 @@ func (t *tape) runScripts(p *Plate) (rows int) {
 		if rows = c.write(t.m, p); rows == 0 {
 			continue
 		}
-		if c.rows += rows; k > 0 && c.rows > p.scripts[k-1].rows {
+		if c.made += rows; k > 0 && c.made > p.scripts[k-1].made {
 			p.scripts[k], p.scripts[k-1] = p.scripts[k-1], c
 		}
 		return rows
@@ -104,8 +104,18 @@ func (t *tape) runScripts(p *Plate) (rows int) {
 	return 0
 }
 
-// runRow makes a row of p, as one of many that are alike if that is worth while. It is
-// recorded if few rows were made so before, or twice as many as the last time.
+// Limits of blocks: rows of a small one, and of a large one, for which a plate has at least so many; rows at the beginning that
+// begin a block each if no script makes them; and scripts of a plate.
+const (
+	fewInBlock  = 16
+	manyInBlock = 1024
+	leastBlocks = 64
+	manyBegin   = 8
+	mostScripts = 8
+)
+
+// runRow makes a row of p, as one of many that are alike if that is worth while. It begins a block in place of one that has ended,
+// and if few rows were made so before, or twice as many as the last time.
 func (t *tape) runRow(steps []step, p *Plate) {
 	if p.n < ir.FewRows || p.innerRows > ir.MostInnerRows || t.m.st.Start != ir.NoRow {
 		t.run(steps)
@@ -113,24 +123,32 @@ func (t *tape) runRow(steps []step, p *Plate) {
 	}
 	s := t.m.st
 	s.BeginRow()
-	record := p.made > 0 && (p.made <= manyRecorded || p.made&(p.made-1) == 0)
-	p.made++
 	before := t.m.sizes()
-	if record {
-		s.Rec = ir.NewRecording()
-		t.m.rec = &rowRecording{Recording: s.Rec, firstData: before.obs}
-		t.m.guards.Row = &t.m.rec.compared
+	if n, room := p.nextBlock(); n > 0 {
+		s.Block = ir.NewBlock(n, room)
+		t.m.block = &rowBlock{Block: s.Block, lo: p.row, firstData: before.obs}
+		t.m.guards.Row = &t.m.block.compared
 	}
 	t.run(steps)
-	var c *script
-	if record {
-		c, record = newScript(t.m, before)
-		s.Rec, t.m.rec, t.m.guards.Row = nil, nil, nil
-	}
-	if s.EndRow(&p.patterns, p.n-p.row-1) && record {
-		c.pattern = p.patterns[0]
+	c, ok := newScript(t.m, before)
+	s.Block, t.m.block, t.m.guards.Row = nil, nil, nil
+	if s.EndRow(&p.patterns, p.n-p.row-1) && ok {
+		c.Pattern = p.patterns[0]
 		p.scripts = append(p.scripts[:min(len(p.scripts), mostScripts-1)], c)
 	}
+}
+
+// nextBlock is how many rows the block has that begins with the current row, 0 if none does, and the room for it. It is long if
+// a script made most rows of the block before.
+func (p *Plate) nextBlock() (n int, room *ir.Room) {
+	n = fewInBlock
+	if k := slices.IndexFunc(p.scripts, func(c *script) bool { return c.end() <= p.row }); k >= 0 {
+		n, room = max(n, min(16*p.scripts[k].made, max(manyInBlock, p.n/leastBlocks))), p.scripts[k].Room
+		p.scripts = slices.Delete(p.scripts, k, k+1)
+	} else if p.made++; p.made == 1 || p.made > 1+manyBegin && (p.made-1)&(p.made-2) != 0 {
+		return 0, nil
+	}
+	return min(n, p.n-p.row), room
 }
 
 // trace returns the steps of what body does.
@@ -243,8 +261,8 @@ func (t *tape) guardOf(g Guard) Guard {
 
 // captures is called where a row uses x, which is the same in all.
 func (t *tape) captures(x Expr) {
-	if rec := t.m.rec; rec != nil && lang.Of(x) != nil {
-		rec.captured = append(rec.captured, lang.ID(x))
+	if b := t.m.block; b != nil && lang.Of(x) != nil {
+		b.captured = append(b.captured, lang.ID(x))
 	}
 }
 

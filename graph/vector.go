@@ -80,7 +80,10 @@ func (p *Plate) SampleVector(name string, prior VectorDist) []Expr {
 		return out
 	}
 	var row []Expr
-	p.t.do(func() { p.t.m.st.Rec.Spoil(); row = p.t.m.sampleVector(vectorName{name, p.index()}, p.t.vector(prior)) })
+	p.t.do(func() {
+		p.t.m.st.Block.Spoil()
+		row = p.t.m.sampleVector(vectorName{name, p.index()}, p.t.vector(prior))
+	})
 	for k := range out {
 		out[k] = p.t.expr(func() Expr { return row[k] })
 	}
@@ -90,7 +93,7 @@ func (p *Plate) SampleVector(name string, prior VectorDist) []Expr {
 // ObserveVector is Model.ObserveVector in each row, of xs[i] in row i.
 func (p *Plate) ObserveVector(name string, d VectorDist, xs [][]float64) {
 	if p.isOpen("ObserveVector") && p.hasRows(fmt.Sprintf("observation %q", name), len(xs)) {
-		p.t.do(func() { p.t.m.st.Rec.Spoil(); p.t.m.ObserveVector(name, p.t.vector(d), xs[p.at()]) })
+		p.t.do(func() { p.t.m.st.Block.Spoil(); p.t.m.ObserveVector(name, p.t.vector(d), xs[p.at()]) })
 	}
 }
 

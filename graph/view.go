@@ -63,11 +63,11 @@ func (m *view) Tracer() lang.Tracer {
 // Name is the name of observation i.
 func (m *view) Name(i int) string { return m.obs[i].name }
 
-// Observed is the value of observation i, with its source.
+// Observed is the value of observation i, with its column.
 func (m *view) Observed(i int) ir.Rounded {
 	x := ir.Rounded{V: m.obs[i].value}
-	if rec := m.rec; rec != nil && !rec.Spoilt && i >= rec.firstData {
-		x.From = rec.data[i-rec.firstData]
+	if b := m.block; b != nil && !b.Spoilt && i >= b.firstData {
+		x.From = b.data[i-b.firstData]
 	}
 	return x
 }

@@ -63,6 +63,6 @@ func (m *Maker) knowZero(g Guard, id ir.ID) {
 		}
 		s.Own()
 		s.Zeros.Add(l, id)
-		m.recordZero(l, id)
+		m.addZero(l, id)
 	}
 }

@@ -31,7 +31,7 @@ func (b *box) at(i int) ir.Extent {
 
 // narrow is b where formula id holds, or does not.
 func (m *Maker) narrow(b *box, id ir.ID, holds bool) *box {
-	m.st.Rec.Spoil() // guards of other rows say something else
+	m.st.Block.Spoil() // guards of other rows say something else
 	switch n := m.st.At(id); {
 	case n.Kind == ir.Not:
 		return m.narrow(b, n.A, !holds)

@@ -48,7 +48,7 @@ func (m *Maker) positiveThere(id ir.ID) Guard {
 	if !m.st.Like(id).Affine {
 		return m.positiveCurved(id)
 	}
-	c := m.st.ExpandRecorded(id)
+	c := m.st.ExpandColumns(id)
 	if len(c.Terms) == 0 || !c.V.Is(ir.IsFinite) {
 		return m.constant(c.V.Raw() > 0)
 	}
@@ -74,7 +74,7 @@ func (m *Maker) positiveCurved(id ir.ID) Guard {
 	if len(c.Terms) == 1 && m.isTransform(c.Terms[0].Atom) {
 		return m.positiveTransformed(c)
 	}
-	m.st.IgnoresSources(c)
+	m.st.IgnoresColumns(c)
 	if to := m.finite(id); to != id {
 		return m.Positive(to)
 	}
@@ -181,7 +181,7 @@ func (m *Maker) positiveDiscrete(c ir.Combination, i int) Guard {
 
 // lifted is the guard id > 0 where id depends on branches.
 func (m *Maker) lifted(id ir.ID) Guard {
-	m.st.Rec.Spoil()
+	m.st.Block.Spoil()
 	if known, ok := m.known.lifts[id]; ok {
 		return Guard{Formula: known}
 	}

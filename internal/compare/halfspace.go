@@ -23,22 +23,34 @@ func (m *Maker) HalfSpace(h regions.Hyperplane) Guard {
 // halfSpaceOf is the half-space where the sum of parts and c is positive.
 func (m *Maker) halfSpaceOf(parts []part, c ir.Rounded) Guard {
 	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.at, b.at) })
-	h, r := regions.Hyperplane{Const: c.V}, regions.Rounding{Const: c.Err}
-	for _, p := range parts {
-		h.Index, h.Coef = append(h.Index, p.at), append(h.Coef, p.x.V)
+	h, r := formOf(parts, c, nil)
+	return m.halfSpace(h, r, &RowGuard{parts: parts, c: c})
+}
+
+// formOf is the sum of parts, which ascend, and c, with index where it has these coordinates.
+func formOf(parts []part, c ir.Rounded, index []int) (h regions.Hyperplane, r regions.Rounding) {
+	h, r = regions.Hyperplane{Index: index, Coef: make([]float64, len(parts)), Const: c.V}, regions.Rounding{Const: c.Err}
+	if !slices.EqualFunc(index, parts, func(i int, p part) bool { return i == p.at }) {
+		h.Index = make([]int, len(parts))
+		for k, p := range parts {
+			h.Index[k] = p.at
+		}
+	}
+	for k, p := range parts {
+		h.Coef[k] = p.x.V
 		if p.x.Err != 0 && r.Coef == nil {
 			r.Coef = make([]float64, len(parts))
 		}
 		if r.Coef != nil {
-			r.Coef[len(h.Coef)-1] = p.x.Err
+			r.Coef[k] = p.x.Err
 		}
 	}
-	return m.halfSpace(h, r, m.newRecorded(parts, c))
+	return h, r
 }
 
-// halfSpace is the guard that h is positive. In a recorded row from has the sources of its
+// halfSpace is the guard that h is positive. Of the first row of a block from has the columns of its
 // numbers; nil if rows may differ in more.
-func (m *Maker) halfSpace(h regions.Hyperplane, r regions.Rounding, from *Recorded) Guard {
+func (m *Maker) halfSpace(h regions.Hyperplane, r regions.Rounding, from *RowGuard) Guard {
 	info := Comparison{in: m, greater: regions.Hyperplane{Index: slices.Clone(h.Index), Coef: h.Coef, Const: h.Const}, Place: m.program.Place()}
 	known := m.Arr.Len()
 	side, err := m.Arr.AddRounded(h, r)
@@ -56,7 +68,7 @@ func (m *Maker) halfSpace(h regions.Hyperplane, r regions.Rounding, from *Record
 	}
 	info.Side = side
 	m.Made = append(m.Made, info)
-	m.record(from, info, side.Plane == known)
+	m.addToRow(from, info, side.Plane == known)
 	g := Guard{m.st.Leaf(ir.Sign, side.Plane), len(m.Made)}
 	if !side.Positive {
 		g.Formula = m.st.Not(g.Formula)

@@ -6,7 +6,7 @@ import (
 
 // Kinked is the larger of x and y, or the least. Of branches it is the branches'.
 func (m *Maker) Kinked(x, y ir.ID, least bool) ir.ID {
-	m.st.Rec.Spoil()
+	m.st.Block.Spoil()
 	key := kinkedPair{x, y, least}
 	if id, known := m.known.kinks[key]; known {
 		return id

@@ -69,7 +69,7 @@ type Maker struct {
 	Arr *regions.Arrangement
 	// Made are the comparisons in their order.
 	Made []Comparison
-	// Row is what the recorded row of a plate adds; nil if none is recorded.
+	// Row is what the first row of a block adds; nil if none is made.
 	Row *Row
 
 	st      *ir.Store
@@ -245,19 +245,18 @@ type part struct {
 	x  ir.Rounded
 }
 
-// A Row is what the recorded row of a plate adds to the comparisons of its program: comparisons, each with a plane of its own, and what is 0 on
+// A Row is what the first row of a block adds to the comparisons of its program: comparisons, each with a plane of its own, and what is 0 on
 // these planes.
 type Row struct {
-	Guards []Recorded
+	Guards []RowGuard
 	Zeros  []Zero
 }
 
-// A Recorded is a comparison with the sources of its numbers.
-type Recorded struct {
+// A RowGuard is a comparison with the columns of its numbers: that parts + c > 0.
+type RowGuard struct {
 	Comparison
-	Latents  []ir.ID // by coefficient
-	Coef     []ir.Argument
-	Constant ir.Argument
+	parts []part // ascending
+	c     ir.Rounded
 }
 
 // A Zero is a node that is 0 on the plane of a comparison of the row.

@@ -73,7 +73,7 @@ func (m *Maker) Stepped(id ir.ID) bool {
 
 // Outside is a value of id, which changes by branches alone, that is none of 0, …, n−1 and that the formula within does not rule out.
 func (m *Maker) Outside(id ir.ID, n int, within ir.ID) (v float64, found bool) {
-	m.st.Rec.Spoil()
+	m.st.Block.Spoil()
 	for _, w := range m.ways(id) {
 		v, _ = m.st.IsConst(w.value)
 		if (v < 0 || v >= float64(n) || v != math.Trunc(v)) && m.st.Suppose(slices.Concat(w.given, []ir.Literal{{Formula: w.where, Holds: true}})).TruthOf(within) != ir.Never {

@@ -20,7 +20,7 @@ type Combination struct {
 	V     Rounded
 	Terms []Term
 	errs  []float64 // of the coefficients; nil if all are 0
-	from  []*Source // of the coefficients; nil if none has one
+	from  []*Column // of the coefficients; nil if none has one
 }
 
 // Coef is coefficient i.
@@ -37,11 +37,11 @@ func (c *Combination) Coef(i int) Rounded {
 
 // Add appends x·atom.
 func (c *Combination) Add(x Rounded, atom ID) {
-	if zero := x.V == 0; x.From != nil && x.Is(isZero) || zero {
+	if x.Is(isZero) {
 		return
 	}
 	if x.From != nil && c.from == nil {
-		c.from = make([]*Source, len(c.Terms), cap(c.Terms))
+		c.from = make([]*Column, len(c.Terms), cap(c.Terms))
 	}
 	if c.from != nil {
 		c.from = append(c.from, x.From)
@@ -87,14 +87,14 @@ func (s *Store) weighted(p Rounded, x Combination, q Rounded, y Combination) Com
 // Combination returns id as one.
 func (s *Store) Combination(id ID) Combination {
 	c := s.CombinationIn(id, make([]Term, 1))
-	s.IgnoresSources(c)
+	s.IgnoresColumns(c)
 	return c
 }
 
-// IgnoresSources abandons the row recording if c holds a number computed from row data.
-func (s *Store) IgnoresSources(c Combination) {
+// IgnoresColumns spoils the block of rows if c has a column.
+func (s *Store) IgnoresColumns(c Combination) {
 	if c.V.From != nil || c.from != nil {
-		s.Rec.Spoil()
+		s.Block.Spoil()
 	}
 }
 
@@ -108,8 +108,8 @@ func (s *Store) CombinationIn(id ID, room []Term) Combination {
 		v, terms := s.SumIn(id, room)
 		b := s.BoundsOf(id)
 		c := Combination{V: Rounded{V: v, Err: b.V}, Terms: terms, errs: b.Coef}
-		if s.Rec != nil {
-			from := s.Rec.sourcesOf(s.Start, id)
+		if s.Block != nil {
+			from := s.Block.numbersOf(s.Start, id)
 			c.V.From, c.from = from.v, from.coef
 		}
 		return c
@@ -130,7 +130,7 @@ func (s *Store) number(id ID) Rounded {
 // with the largest of its errors.
 func (s *Store) Node(c Combination) ID {
 	if c.V.From != nil || c.from != nil {
-		return s.recordedNode(c)
+		return s.nodeOfColumns(c)
 	}
 	id := s.AffineSum(c.V.V, c.Terms)
 	switch kind := s.Like(id).Kind; {
@@ -144,16 +144,15 @@ func (s *Store) Node(c Combination) ID {
 		}
 		b = b.or(&known)
 	}
-	if s.Rec != nil && s.Rec.IsHole(id) {
-		s.Rec.Spoil()
+	if s.Block != nil && s.Block.IsHole(id) {
+		s.Block.Spoil()
 	}
 	s.setBounds(id, b)
 	return id
 }
 
-// recordedNode is node of a combination of which some numbers have sources.
-func (s *Store) recordedNode(c Combination) ID {
-	rec := s.Rec
+// nodeOfColumns is node of a combination of which some numbers have columns.
+func (s *Store) nodeOfColumns(c Combination) ID {
 	if len(c.Terms) == 0 {
 		return s.Constant(c.V.Raw())
 	}
@@ -163,12 +162,12 @@ func (s *Store) recordedNode(c Combination) ID {
 		}
 	}
 	n := s.Len()
-	from := sources{c.V.From, c.from}
-	c.V.From, c.from, rec.node = nil, nil, &from
+	from := Numbers{c.V.From, c.from}
+	c.V.From, c.from, s.Block.node = nil, nil, &from
 	id := s.Node(c)
-	rec.node = nil
+	s.Block.node = nil
 	if s.Len() > n {
-		rec.Nodes[int(id-s.Start)] = from
+		s.Block.nodes[int(id-s.Start)] = from
 	}
 	return id
 }
@@ -296,13 +295,13 @@ func (s *Store) OnlyAtom(id ID) (atom ID, ok bool) {
 // Expand writes an affine node as a combination of leaves: latents and projected
 // coordinates.
 func (s *Store) Expand(id ID) Combination {
-	c := s.ExpandRecorded(id)
-	s.IgnoresSources(c)
+	c := s.ExpandColumns(id)
+	s.IgnoresColumns(c)
 	return c
 }
 
-// ExpandRecorded is expand with the sources of the numbers.
-func (s *Store) ExpandRecorded(id ID) Combination {
+// ExpandColumns is expand with the columns of the numbers.
+func (s *Store) ExpandColumns(id ID) Combination {
 	c := s.CombinationIn(id, make([]Term, 1))
 	if !slices.ContainsFunc(c.Terms, func(t Term) bool { return s.Like(t.Atom).Kind == Sum }) {
 		return c

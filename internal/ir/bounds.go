@@ -13,13 +13,21 @@ type Bounds struct {
 
 func (b *Bounds) exact() bool { return b.V == 0 && b.Coef == nil }
 
+// Of is the bound of the constant for k = 0, or of coefficient k − 1.
+func (b *Bounds) Of(k int) float64 {
+	switch {
+	case k == 0:
+		return b.V
+	case b.Coef == nil:
+		return 0
+	}
+	return b.Coef[k-1]
+}
+
 // Hold reports whether no bound of c is larger.
 func (b *Bounds) Hold(c *Bounds) bool {
-	if b.V < c.V || b.Coef == nil && c.Coef != nil {
-		return false
-	}
-	for i, err := range c.Coef {
-		if b.Coef[i] < err {
+	for k := range 1 + len(c.Coef) {
+		if b.Of(k) < c.Of(k) {
 			return false
 		}
 	}

@@ -6,8 +6,8 @@
 //	                          │
 //	                     list, or a row of a pattern          what rows of a plate have in common is kept once
 //
-// Numbers carry bounds of their errors ([Rounded]), so that equal mathematics is one node. While a row of
-// a plate is made, a [Recording] notes how its numbers come from the data. What follows from nodes without
+// Numbers carry bounds of their errors ([Rounded]), so that equal mathematics is one node. Rows of a plate
+// are made as a [Block]: their numbers are columns while the first one is made. What follows from nodes without
 // changing them is here too: where they have values ([Store.Domain]), what formulas say of each other
 // ([Premises]), what they are worth ([Evaluator]).
 //

@@ -26,9 +26,9 @@ type Nodes struct {
 	Row       []Node // the row that is being written
 	Start     ID     // its first ID; NoRow if there is none
 	hashes    []uint32
-	RowBounds []Bounds   // of errors in the row
-	rowTable  []int32    // of the row by hash: 1 + its number in the row
-	Rec       *Recording // of the row that is being written; nil mostly
+	RowBounds []Bounds // of errors in the row
+	rowTable  []int32  // of the row by hash: 1 + its number in the row
+	Block     *Block   // of which the row that is being written is the first; nil mostly
 }
 
 const (
@@ -52,7 +52,7 @@ type patternRow struct {
 // A pattern is what rows have in common, and the rest as columns.
 type pattern struct {
 	like []likeNode
-	Rows int
+	rows int
 }
 
 // A likeNode is one node of each row of a pattern.
@@ -123,10 +123,10 @@ func (x *Nodes) inRow(id ID) Node {
 	return n
 }
 
-// look tells the recording that the numbers of node id are looked at.
+// look tells the block that the numbers of node id are looked at.
 func (x *Nodes) look(id ID) {
-	if x.Rec != nil {
-		x.Rec.looks(x.Start, id)
+	if x.Block != nil {
+		x.Block.looks(x.Start, id)
 	}
 }
 

@@ -21,98 +21,7 @@ import (
 // Where a sum is not larger than its error, it is 0: what is left says nothing.
 type Rounded struct {
 	V, Err float64
-	From   *Source // see Recording
-}
-
-// arithmetic is what a recording knows of numbers: how they are made of those that differ by row, and what was asked of them.
-type arithmetic struct {
-	Operations []Operation
-	Questions  []question
-	known      map[operationKey]*Source
-	Spoilt     bool // something has looked at a number in another way
-}
-
-// A Source is a result of an operation of a recording.
-type Source struct {
-	rec *arithmetic
-	At  int32
-}
-
-// An Operation makes a number from two. One without a function is an input.
-type Operation struct {
-	Make func(x, y Rounded) Rounded
-	X, Y Argument
-}
-
-// An operationKey tells operations apart.
-type operationKey struct {
-	code operationCode
-	x, y Argument
-}
-
-type operationCode uint8
-
-const (
-	OtherOperation operationCode = iota // each is another one
-	plusOperation
-	timesOperation
-	overOperation
-	writtenOperation
-	negatedOperation
-)
-
-// An Argument is the result of an operation, or a number.
-type Argument struct {
-	At     int32 // −1 for a number
-	Number Rounded
-}
-
-// A question is asked of a number.
-type question struct {
-	Of     Argument
-	Ask    func(v float64) bool
-	Answer bool
-}
-
-func NewArgument(x Rounded) Argument {
-	if x.From != nil {
-		return Argument{At: x.From.At}
-	}
-	return Argument{-1, x}
-}
-
-func (r *arithmetic) Add(o Operation) *Source {
-	r.Operations = append(r.Operations, o)
-	return &Source{r, int32(len(r.Operations) - 1)}
-}
-
-// Recorded is the source of a function of x and y; nil if neither has one.
-func Recorded(code operationCode, f func(x, y Rounded) Rounded, x, y Rounded) *Source {
-	from := x.From
-	if from == nil {
-		from = y.From
-	}
-	if from == nil {
-		return nil
-	}
-	key := operationKey{code, NewArgument(x), NewArgument(y)}
-	out := from.rec.known[key]
-	if out == nil {
-		out = from.rec.Add(Operation{Make: f, X: key.x, Y: key.y})
-		if code != OtherOperation {
-			from.rec.known[key] = out
-		}
-	}
-	return out
-}
-
-// Is evaluates the predicate at x; for row data it also records question and answer.
-func (x Rounded) Is(ask func(v float64) bool) bool {
-	answer := ask(x.V)
-	if x.From != nil {
-		x.From.rec.Questions = append(x.From.rec.Questions, question{NewArgument(x), ask, answer})
-	}
-	return answer
+	From   *Column // in a block of rows; nil where all have the same
 }
 
 func isZero(v float64) bool { return v == 0 }
@@ -121,31 +30,29 @@ func isOne(v float64) bool { return v == 1 }
 
 func IsNegative(v float64) bool { return v < 0 }
 
-// Raw is the number itself, for what a recording cannot follow.
-func (x Rounded) Raw() float64 {
-	if x.From != nil {
-		x.From.rec.Spoilt = true
-	}
-	return x.V
-}
-
 func (x Rounded) plus(y Rounded) Rounded {
 	sum := x.V + y.V
 	part := sum - x.V
 	r := (x.V - (sum - part)) + (y.V - part)
 	out := Rounded{V: sum, Err: upwards(x.Err + y.Err + math.Abs(r))}.snapped()
 	if x.From != nil || y.From != nil {
-		out.From = Recorded(plusOperation, Rounded.plus, x, y)
+		out.From = column(Rounded.plus, x, y)
 	}
 	return out
 }
 
 func (x Rounded) Times(y Rounded) Rounded {
+	switch one := (Rounded{V: 1}); {
+	case x == one:
+		return y
+	case y == one:
+		return x
+	}
 	v := float64(x.V * y.V) // the conversion forbids a fused multiply-add later
 	err := math.Abs(math.FMA(x.V, y.V, -v)) + math.Abs(x.V)*y.Err + math.Abs(y.V)*x.Err + x.Err*y.Err
 	out := Rounded{V: v, Err: upwards(err + underflow(v, x.V, y.V))}
 	if (x.From != nil || y.From != nil) && !(x.isNothing() && y.Is(IsFinite) || y.isNothing() && x.Is(IsFinite)) {
-		out.From = Recorded(timesOperation, Rounded.Times, x, y)
+		out.From = column(Rounded.Times, x, y)
 	}
 	return out
 }
@@ -156,7 +63,7 @@ func (x Rounded) isNothing() bool { return x == Rounded{} }
 func (x Rounded) Over(y Rounded) Rounded {
 	v := x.V / y.V
 	err := (math.Abs(math.FMA(-v, y.V, x.V)) + x.Err + math.Abs(v)*y.Err) / (math.Abs(y.V) - y.Err)
-	return Rounded{V: v, Err: upwards(err + underflow(v, x.V, 1/y.V)), From: Recorded(overOperation, Rounded.Over, x, y)}
+	return Rounded{V: v, Err: upwards(err + underflow(v, x.V, 1/y.V)), From: column(Rounded.Over, x, y)}
 }
 
 // Mapped is f(x) for an increasing function f. Its error is where f has the ends
@@ -169,18 +76,14 @@ func (x Rounded) Mapped(f func(float64) float64) Rounded {
 		err = 0
 	}
 	out := Rounded{V: v, Err: err}.snapped()
-	if x.From != nil {
-		out.From = Recorded(OtherOperation, func(x, _ Rounded) Rounded { return x.Mapped(f) }, x, Rounded{})
-	}
+	out.From = column(func(x, _ Rounded) Rounded { return x.Mapped(f) }, x, Rounded{})
 	return out
 }
 
 // Negated is −x.
 func (x Rounded) Negated() Rounded {
 	out := Rounded{V: -x.V, Err: x.Err}
-	if x.From != nil {
-		out.From = Recorded(negatedOperation, func(x, _ Rounded) Rounded { return x.Negated() }, x, Rounded{})
-	}
+	out.From = column(func(x, _ Rounded) Rounded { return x.Negated() }, x, Rounded{})
 	return out
 }
 
@@ -190,9 +93,7 @@ func (x Rounded) Negated() Rounded {
 func (x Rounded) Log() Rounded {
 	y := Rounded{V: x.V, Err: x.Err}.Mapped(math.Log)
 	out := Rounded{V: y.V, Err: upwards(y.Err + 0x1p-51*math.Abs(y.V))}
-	if x.From != nil {
-		out.From = Recorded(OtherOperation, func(x, _ Rounded) Rounded { return x.Log() }, x, Rounded{})
-	}
+	out.From = column(func(x, _ Rounded) Rounded { return x.Log() }, x, Rounded{})
 	return out
 }
 
@@ -213,6 +114,7 @@ func Computed(f func(a, b float64) float64, x, y Rounded) Rounded {
 	if !IsFinite(out.Err) {
 		out.Err = 0
 	}
+	out.From = column(func(x, y Rounded) Rounded { return Computed(f, x, y) }, x, y)
 	return out
 }
 
@@ -278,9 +180,7 @@ func written(v float64) Rounded {
 func WrittenAs(x Rounded) Rounded {
 	out := written(x.V + 0)
 	out.Err = max(out.Err, x.Err)
-	if x.From != nil {
-		out.From = Recorded(writtenOperation, func(x, _ Rounded) Rounded { return WrittenAs(x) }, x, Rounded{})
-	}
+	out.From = column(func(x, _ Rounded) Rounded { return WrittenAs(x) }, x, Rounded{})
 	return out
 }
 

@@ -25,16 +25,16 @@ func (s *Store) internInRow(n Node, hash uint32) ID {
 	mask := len(s.rowTable) - 1
 	for i := int(hash); mask > 0 && s.rowTable[i&mask] > 0; i++ {
 		if j := s.rowTable[i&mask] - 1; s.hashes[j] == hash && Same(&s.Row[j], &n) {
-			if s.Rec != nil {
-				s.Rec.finds(int(j))
+			if s.Block != nil {
+				s.Block.finds(int(j))
 			}
 			return s.Start + ID(j)
 		}
 	}
 	if n.LastOperand() < s.Start {
 		if id, ok := s.Known(&n, s.Slot(&n, hash)); ok {
-			if s.Rec != nil {
-				s.Rec.findsOutside(&n, id, id < s.plain)
+			if s.Block != nil {
+				s.Block.findsOutside(&n, id, id < s.plain)
 			}
 			return id
 		}
@@ -94,8 +94,8 @@ func (s *Store) EndRow(patterns *[]int32, left int) (ok bool) {
 // commit makes the row one of pattern k.
 func (s *Store) commit(k int32, left int) {
 	p := s.Patterns[k]
-	s.AddRows(k, s.Start, p.Rows)
-	p.AddRows(s.Row, s.RowBounds, alone{}, 0, 1, left)
+	p.AddColumns(s.Row, s.RowBounds, alone{}, 0, 1, left)
+	s.AddRow(k, s.Start)
 	for j := range p.like {
 		if n := &s.Row[j]; p.like[j].root && !n.IsLeaf() {
 			s.Enter(s.Slot(n, s.hashes[j]), s.hashes[j], s.Start+ID(j))
@@ -105,12 +105,12 @@ func (s *Store) commit(k int32, left int) {
 	s.clearRow()
 }
 
-// AddRows adds a segment of rows of pattern k from number at on, if they do not continue the last one.
-func (s *Store) AddRows(k int32, first ID, at int) {
-	if last := len(s.segments) - 1; last >= 0 && s.segments[last].pattern == k {
-		return
+// AddRow adds the next row of pattern k, with the nodes from first on, to the last segment, or as one of its own.
+func (s *Store) AddRow(k int32, first ID) {
+	if last := len(s.segments) - 1; last < 0 || s.segments[last].pattern != k {
+		s.addSegment(segment{first, k, int32(s.Patterns[k].rows)})
 	}
-	s.addSegment(segment{first, k, int32(at)})
+	s.Patterns[k].rows++
 }
 
 // keepRow moves the row to the list.
@@ -214,29 +214,24 @@ func (alone) Operands(_, _, _, _ int) []ID              { return nil }
 func (alone) Numbers(_, _, _, _ int) (v, err []float64) { return nil, nil }
 func (alone) InHole(ID, int, int) []ID                  { return nil }
 
-// AddRows adds n rows like row, with errors like errs, to the columns. What differs in them is that of c, from row first of its block on. At most left
+// AddColumns adds those of n rows like row, with errors like errs, which AddRow may then add. What differs in them is that of c, from row first of its block on. At most left
 // more will come.
-func (p *pattern) AddRows(row []Node, errs []Bounds, c Variation, first, n, left int) {
+func (p *pattern) AddColumns(row []Node, errs []Bounds, c Variation, first, n, left int) {
 	for j := range row {
 		x, l, b := &row[j], &p.like[j], &errs[j]
 		for k, o := range [...]ID{x.A, x.B, x.C} {
-			[...]*link{&l.A, &l.b, &l.c}[k].addRows(c.Operands(j, k, first, n), o, p.Rows, n, left)
+			[...]*link{&l.A, &l.b, &l.c}[k].addRows(c.Operands(j, k, first, n), o, p.rows, n, left)
 		}
 		v, e := c.Numbers(j, 0, first, n)
-		l.numbers[0].addRows(v, x.V, p.Rows, n, left)
-		l.addErrors(0, e, b.V, p.Rows, n, left)
+		l.numbers[0].addRows(v, x.V, p.rows, n, left)
+		l.addErrors(0, e, b.V, p.rows, n, left)
 		for k, t := range x.Terms {
-			l.atoms[k].addRows(c.InHole(t.Atom, first, n), t.Atom, p.Rows, n, left)
+			l.atoms[k].addRows(c.InHole(t.Atom, first, n), t.Atom, p.rows, n, left)
 			v, e := c.Numbers(j, k+1, first, n)
-			l.numbers[k+1].addRows(v, t.Coef, p.Rows, n, left)
-			err := 0.0
-			if b.Coef != nil {
-				err = b.Coef[k]
-			}
-			l.addErrors(k+1, e, err, p.Rows, n, left)
+			l.numbers[k+1].addRows(v, t.Coef, p.rows, n, left)
+			l.addErrors(k+1, e, b.Of(k+1), p.rows, n, left)
 		}
 	}
-	p.Rows += n
 }
 
 // addErrors adds n rows with the given errors of number k, or with err in all if these are nil.

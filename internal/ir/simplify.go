@@ -134,10 +134,10 @@ func (s *Store) MulNumber(v Rounded, b ID) ID {
 	return s.Mul(s.Constant(v.Raw()), b)
 }
 
-// scalesBy is scales of numbers that may have sources.
+// scalesBy is scales of numbers that may have columns.
 func (s *Store) scalesBy(v Rounded, b ID) bool {
-	if _, single := s.OnlyAtom(b); s.Rec == nil || !single {
-		return s.Rec == nil && s.scales(v.V, b) || s.Rec != nil && v.Is(IsFinite)
+	if _, single := s.OnlyAtom(b); s.Block == nil || !single {
+		return s.Block == nil && s.scales(v.V, b) || s.Block != nil && v.Is(IsFinite)
 	}
 	c := s.CombinationIn(b, s.Some[0][:])
 	if !c.V.Is(isZero) {
@@ -145,7 +145,7 @@ func (s *Store) scalesBy(v Rounded, b ID) bool {
 	}
 	times := func(x, y Rounded) Rounded { return Rounded{V: x.V * y.V} }
 	x := times(v, c.Coef(0))
-	x.From = Recorded(OtherOperation, times, v, c.Coef(0))
+	x.From = column(times, v, c.Coef(0))
 	return x.Is(IsFinite)
 }
 

@@ -14,13 +14,13 @@ type Expr struct {
 	v  float64 // the value where m is nil
 
 	err  float64    // of v, by the operations that made it; see rounded
-	from *ir.Source // of v, if it is a number by row of a plate that is recorded
+	from *ir.Column // of v, if it is a number by row of a block
 }
 
 // A Program is what expressions belong to.
 type Program interface {
 	Store() *ir.Store
-	// Observed is the value of observation i, with its source.
+	// Observed is the value of observation i, with its column.
 	Observed(i int) ir.Rounded
 	// Guards knows what branches make of expressions, and how these are written.
 	Guards() *compare.Maker
@@ -64,8 +64,8 @@ func Numbers(p []float64) []Expr {
 	return list
 }
 
-// InRow is a number in the row of a plate; its source is nil if the row is not recorded.
-func InRow(v float64, from *ir.Source) Expr { return Expr{v: v, from: from} }
+// InRow is a number in the row of a plate; its column is nil if the row is not made as one of a block.
+func InRow(v float64, from *ir.Column) Expr { return Expr{v: v, from: from} }
 
 // Node is a node of a program.
 func Node(m Program, id ir.ID) Expr { return Expr{m: m, id: id} }
@@ -79,11 +79,11 @@ func ID(x Expr) ir.ID { return x.id }
 // Plain is the plain number x; 0 for a node.
 func Plain(x Expr) float64 { return x.v }
 
-// Source is where the number x comes from in a recorded row; nil if it is the same in all.
-func Source(x Expr) *ir.Source { return x.from }
+// Column is the number x in the rows of a block; nil if it is the same in all.
+func Column(x Expr) *ir.Column { return x.from }
 
-// WithoutSource is the number x, of which the source is forgotten.
-func WithoutSource(x Expr) Expr {
+// WithoutColumn is the number x, of which the column is forgotten.
+func WithoutColumn(x Expr) Expr {
 	x.from = nil
 	return x
 }
@@ -189,14 +189,11 @@ func (x Expr) squares() bool {
 	return ir.Squares(lo) && ir.Squares(hi) && lo*hi > 0
 }
 
-// rounded is the number x with its error and source.
+// rounded is the number x with its error and column.
 func (x Expr) rounded() ir.Rounded { return ir.Rounded{V: x.v, Err: x.err, From: x.from} }
 
 // Computed is f of the numbers x and y.
 func Computed(f func(a, b float64) float64, x, y Expr) Expr {
 	out := ir.Computed(f, x.rounded(), y.rounded())
-	if x.from != nil || y.from != nil {
-		out.From = ir.Recorded(ir.OtherOperation, func(x, y ir.Rounded) ir.Rounded { return ir.Computed(f, x, y) }, x.rounded(), y.rounded())
-	}
 	return Expr{v: out.V, err: out.Err, from: out.From}
 }

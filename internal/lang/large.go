@@ -28,11 +28,7 @@ func small(x Expr, limit float64) bool {
 		if n.Kind != ir.Data {
 			return false
 		}
-		observed := x.m.Observed(int(n.A))
-		if observed.From != nil {
-			return observed.Is(func(v float64) bool { return !(v > limit) })
-		}
-		v = observed.V
+		return x.m.Observed(int(n.A)).Is(func(v float64) bool { return !(v > limit) })
 	}
 	return !(v > limit)
 }

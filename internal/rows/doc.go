@@ -1,9 +1,7 @@
-// Package rows makes the nodes of rows of a plate that are like one which was recorded ([ir.Recording]), from columns of numbers.
+// Package rows makes the nodes of rows of a plate: those of a block ([ir.Block]) that are like its first one, which was made as any other.
 //
-//	operations ─▶ questions ─▶ columns of a pattern      a block of rows, in parts that
-//	          └─▶ hashes of roots                        goroutines share
-//	is there such a node? ─▶ table                       row by row
+//	first row, columns of its numbers ─▶ what is in holes, which rows are alike ─▶ columns of a pattern
+//	                                                                           ─▶ table of nodes, row by row
 //
-// A [Script] has the recorded row, and where in it the numbers and nodes are that differ. What else a row adds to a program, as latents and terms,
-// package graph does, by what [Script.Moved] says of nodes.
+// A [Script] has the first row. What else a row adds to a program, as latents and terms, package graph does, by what [Script.Moved] says of nodes.
 package rows

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/facetvi/facet/internal/ir"
@@ -9,49 +10,42 @@ import (
 // Leaves are numbers by kind of leaf: of latents, observations and guards.
 type Leaves = [ir.Sum]int
 
-// A Script makes rows that are like a recorded one.
+// A Script makes the rows of a block after the first one.
 type Script struct {
-	*ir.Recording
-	// Start is the first node of the recorded row.
-	Start ir.ID
+	*ir.Block
+	Start   ir.ID // the first node of the first row
+	Pattern int32 // of the rows
 
-	block
 	st     *ir.Store
-	nodes  []ir.Node // as recorded; of a root with the numbers that it had last
+	nodes  []ir.Node // as in the first row; of a root with the numbers that it had last
 	bounds []ir.Bounds
-	from   [][]int32     // by place in the row: the sources of the constant and the coefficients; −1 without one
-	roots  []int         // nodes that other rows may have
-	twins  [][2]int      // nodes that differ by their numbers alone
+	roots  []root        // nodes that other rows may have
 	leaves [ir.Sum][]int // by kind: places in the row
 	next   Leaves        // the number of the next leaf
 	fixed  []ir.ID       // the nodes outside that the row knows, ascending
-	room   []ir.ID       // for operands
+	room   []ir.ID       // for operands of all rows
 }
 
-// A block is the results of a script in n rows.
-type block struct {
-	n      int
-	v, err [][]float64 // by operation
-	is     []bool      // by row: all questions have the answers that they had
-	ids    [][]ir.ID   // by hole
-	hashes [][]uint32  // by root
+// A root is a node all of whose operands are outside the row.
+type root struct {
+	place  ir.ID // in the row
+	at     func(r int) *ir.Node
+	hashes []uint32 // by row
 }
 
 // mostFixed are the nodes that a row knows.
 const mostFixed = 1 << 12
 
-// New is the script of the row that is being made in s, with the leaves before it. It knows the captured nodes, too, and of a guard the latents that
-// it compares. ok is false if the recording does not tell all about the row.
-func New(s *ir.Store, rec *ir.Recording, before Leaves, captured []ir.ID, compared func(plane int) []int) (c *Script, ok bool) {
-	if rec.Spoilt || len(s.Row) > ir.MostNodes {
+// New is the script of the block whose first row is being made in s, with the leaves before it. It knows the captured nodes, too, and of a guard the
+// latents that it compares. ok is false if other rows do not follow from the first.
+func New(s *ir.Store, before Leaves, captured []ir.ID, compared func(plane int) []int) (c *Script, ok bool) {
+	if s.Block.Spoilt || len(s.Row) > ir.MostNodes {
 		return nil, false
 	}
-	c = &Script{Recording: rec, st: s, Start: s.Start, next: before}
-	c.nodes, c.bounds, c.from = slices.Clone(s.Row), slices.Clone(s.RowBounds), make([][]int32, len(s.Row))
+	c = &Script{Block: s.Block, st: s, Start: s.Start, next: before, nodes: slices.Clone(s.Row), bounds: slices.Clone(s.RowBounds)}
 	for j := range c.nodes {
 		n := &c.nodes[j]
-		from, has := c.Nodes[j]
-		switch {
+		switch _, differs := c.NumbersIn(j); {
 		case n.IsLeaf():
 			of := &c.leaves[n.Kind]
 			if int(n.A) != c.next[n.Kind]+len(*of) {
@@ -59,30 +53,40 @@ func New(s *ir.Store, rec *ir.Recording, before Leaves, captured []ir.ID, compar
 			}
 			*of = append(*of, j)
 		case n.LastOperand() < s.Start:
-			n.Operands(func(o ir.ID) { has = has || c.IsHole(o) })
-			if !has { // which later rows would find
+			n.Operands(func(o ir.ID) { differs = differs || c.IsHole(o) })
+			if !differs { // which later rows would find
 				return nil, false
 			}
-			c.roots = append(c.roots, j)
+			c.roots = append(c.roots, root{place: ir.ID(j)})
 		}
-		c.findTwins(j)
-		c.from[j] = from.Operations(len(n.Terms))
 	}
 	if !c.findFixed(captured, compared) {
 		return nil, false
 	}
-	for _, x := range c.Holes {
+	for k := range c.Holes {
+		x := &c.Holes[k]
 		if _, is := c.among(x.ID); is && x.Index < 0 {
 			return nil, false
 		}
+		c.fill(x)
+		c.keepOrder(k)
 	}
+	for j := range c.nodes {
+		c.keepFromTwins(j)
+	}
+	for k := range c.roots {
+		x := &c.roots[k]
+		x.at, x.hashes = c.nodeAt(int(x.place)), c.Room.Hashes.Column(len(c.Alike))
+		c.Keep(func(r int) bool { x.hashes[r] = x.at(r).Hash(); return true })
+	}
+	c.room = c.Room.IDs.Column(len(c.Alike))
 	return c, true
 }
 
 // Leaves is how many leaves of a kind the row has.
 func (c *Script) Leaves(k ir.Kind) int { return len(c.leaves[k]) }
 
-// LeafOf is the number of a node of the recorded row among its leaves of a kind, if it is one; −1 if it is outside of the row.
+// LeafOf is the number of a node of the first row among its leaves of a kind, if it is one; −1 if it is outside of the row.
 func (c *Script) LeafOf(k ir.Kind, id ir.ID) int {
 	if id < c.Start {
 		return -1
@@ -90,18 +94,19 @@ func (c *Script) LeafOf(k ir.Kind, id ir.ID) int {
 	return slices.Index(c.leaves[k], int(id-c.Start))
 }
 
-// findTwins lists the nodes before node j that would be the same but for numbers that
-// differ by row.
-func (c *Script) findTwins(j int) {
+// keepFromTwins keeps the rows in which node j is none of the nodes before it that differ from it by their numbers alone.
+func (c *Script) keepFromTwins(j int) {
 	x := &c.nodes[j]
-	_, differs := c.Nodes[j]
+	_, differs := c.NumbersIn(j)
 	for i := range c.nodes[:j] {
 		y := &c.nodes[i]
-		if _, too := c.Nodes[i]; !differs && !too || x.Kind != y.Kind || x.Fn != y.Fn || x.A != y.A || x.B != y.B || x.C != y.C {
+		if x.Kind != y.Kind || x.Fn != y.Fn || x.A != y.A || x.B != y.B || x.C != y.C ||
+			!slices.EqualFunc(x.Terms, y.Terms, func(s, t ir.Term) bool { return s.Atom == t.Atom }) {
 			continue
 		}
-		if slices.EqualFunc(x.Terms, y.Terms, func(s, t ir.Term) bool { return s.Atom == t.Atom }) {
-			c.twins = append(c.twins, [2]int{i, j})
+		if _, too := c.NumbersIn(i); differs || too {
+			a, b := c.nodeAt(i), c.nodeAt(j)
+			c.Keep(func(r int) bool { return !ir.Same(a(r), b(r)) })
 		}
 	}
 }
@@ -141,23 +146,100 @@ func (c *Script) findFixed(captured []ir.ID, compared func(plane int) []int) boo
 // among is where id is among the fixed nodes.
 func (c *Script) among(id ir.ID) (at int, is bool) { return slices.BinarySearch(c.fixed, id) }
 
-// Stays reports whether b may take the place of a among the fixed nodes.
-func (c *Script) Stays(a, b ir.ID) bool {
-	i, is := c.among(a)
-	j, too := c.among(b)
-	return i == j && is == too
+// fill looks for the node of a hole in all rows, and keeps those where it may take the place of the first one among the fixed nodes.
+func (c *Script) fill(x *ir.Hole) {
+	found := c.maker(x.Found, x.From)
+	at, is := c.among(x.ID)
+	c.Keep(func(r int) bool {
+		if x.Index < 0 {
+			n := found(r)
+			id, known := c.st.Known(n, c.st.Slot(n, n.Hash()))
+			if !known || !c.holds(id, x, r) {
+				return false
+			}
+			x.In[r] = id
+		}
+		i, too := c.among(x.In[r])
+		return i == at && too == is
+	})
+}
+
+// holds reports whether the bounds of node id, which is found for a hole in row r, hold there.
+func (c *Script) holds(id ir.ID, x *ir.Hole, r int) bool {
+	known := c.st.BoundsOf(id)
+	for k := range 1 + len(x.Found.Terms) {
+		if of := x.From.Of(k); of != nil && of.Err[r] > known.Of(k) {
+			return false
+		}
+	}
+	return true
+}
+
+// keepOrder keeps the rows with the order of the first one between hole k and those before it.
+func (c *Script) keepOrder(k int) {
+	x := &c.Holes[k]
+	for i := range c.Holes[:k] {
+		if y := &c.Holes[i]; x.Index < 0 || x.Index != y.Index {
+			want := cmp.Compare(x.ID, y.ID)
+			c.Keep(func(r int) bool { return cmp.Compare(x.In[r], y.In[r]) == want })
+		}
+	}
+}
+
+// nodeAt returns node j in a row of the block; see maker.
+func (c *Script) nodeAt(j int) func(r int) *ir.Node {
+	from, _ := c.NumbersIn(j)
+	return c.maker(c.nodes[j], from)
+}
+
+// maker returns a node in a row of the block: n with the given numbers, and with what is in holes. A call changes what the last one returned.
+func (c *Script) maker(n ir.Node, from ir.Numbers) func(r int) *ir.Node {
+	n.Terms = slices.Clone(n.Terms)
+	type place struct {
+		id *ir.ID
+		in []ir.ID
+	}
+	var holes []place
+	add := func(id *ir.ID) {
+		if at, is := c.HoleOf[*id]; is {
+			holes = append(holes, place{id, c.Holes[at].In})
+		}
+	}
+	out := &n
+	for i, id := range []*ir.ID{&n.A, &n.B, &n.C} {
+		if i < n.Arity() {
+			add(id)
+		}
+	}
+	for i := range n.Terms {
+		add(&n.Terms[i].Atom)
+	}
+	return func(r int) *ir.Node {
+		if x := from.Of(0); x != nil {
+			out.V = x.V[r]
+		}
+		for k := range out.Terms {
+			if x := from.Of(k + 1); x != nil {
+				out.Terms[k].Coef = x.V[r]
+			}
+		}
+		for _, x := range holes {
+			*x.id = x.in[r]
+		}
+		return out
+	}
 }
 
 // Differs reports whether node id is another one in each row, or in some.
 func (c *Script) Differs(id ir.ID) bool { return id >= c.Start || c.IsHole(id) }
 
-// Moved is what node id of the recorded row is in row r of the block, which begins at start.
+// Moved is what node id of the first row is in row r of the block, which begins at start.
 func (c *Script) Moved(id ir.ID, r int, start ir.ID) ir.ID {
 	if id >= c.Start {
 		return id + start - c.Start
 	}
 	if at, is := c.HoleOf[id]; is {
-		return c.ids[at][r]
+		return c.Holes[at].In[r]
 	}
 	return id
 }

@@ -6,64 +6,41 @@ import (
 	"github.com/facetvi/facet/internal/ir"
 )
 
-// Begin adds n rows of the block, from its row first on, to a pattern of the store: at most left more will come. It returns what AddRow adds them
-// with; next are the numbers of the next leaves.
-func (c *Script) Begin(pattern int32, next Leaves, first, n, left int) *Writing {
-	w := &Writing{c: c, pattern: pattern, before: c.st.Patterns[pattern].Rows, start: ir.ID(c.st.Size), first: first}
+// Begin adds the columns of n rows, from row first of the block on, to the pattern: at most left more will come. Next are the numbers of the next
+// leaves.
+func (c *Script) Begin(next Leaves, first, n, left int) {
 	c.next = next
-	c.st.Patterns[pattern].AddRows(c.nodes, c.bounds, c, first, n, left)
-	for _, hashes := range c.hashes {
-		c.st.Touch(hashes[first : first+n])
+	c.st.Patterns[c.Pattern].AddColumns(c.nodes, c.bounds, c, first, n, left)
+	for _, x := range c.roots {
+		c.st.Touch(x.hashes[first : first+n])
 	}
-	w.roots = make([]func(r int) *ir.Node, len(c.roots))
-	for k, j := range c.roots {
-		w.roots[k] = c.nodeAt(j)
-	}
-	return w
-}
-
-// A Writing adds rows of a block to the table of nodes, one by one.
-type Writing struct {
-	c       *Script
-	pattern int32
-	before  int // rows of the pattern
-	start   ir.ID
-	first   int
-	roots   []func(r int) *ir.Node
 }
 
 // IsNew reports whether no root of row r is a node already.
-func (w *Writing) IsNew(r int) bool {
-	s := w.c.st
-	for k, root := range w.roots {
-		n := root(r)
-		if _, known := s.Known(n, s.Slot(n, w.c.hashes[k][r])); known {
-			return false
-		}
-	}
-	return true
+func (c *Script) IsNew(r int) bool {
+	return !slices.ContainsFunc(c.roots, func(x root) bool {
+		n := x.at(r)
+		_, known := c.st.Known(n, c.st.Slot(n, x.hashes[r]))
+		return known
+	})
 }
 
-// Enter adds row r, whose first leaves have the numbers next.
-func (w *Writing) Enter(r int, next Leaves) {
-	c, s := w.c, w.c.st
+// Enter adds row r, the next one of those whose columns there are, to the table of nodes.
+func (c *Script) Enter(r int) {
+	s := c.st
 	start := ir.ID(s.Size)
-	for k, root := range w.roots {
-		s.Enter(s.Slot(root(r), c.hashes[k][r]), c.hashes[k][r], start+ir.ID(c.roots[k]))
+	for _, x := range c.roots {
+		s.Enter(s.Slot(x.at(r), x.hashes[r]), x.hashes[r], start+x.place)
 	}
+	s.AddRow(c.Pattern, start)
 	s.Size += len(c.nodes)
 	for k, of := range c.leaves {
 		for q, j := range of {
-			s.SetLeaf(ir.Kind(k), next[k]+q, start+ir.ID(j))
+			s.SetLeaf(ir.Kind(k), c.next[k]+q, start+ir.ID(j))
 		}
-	}
-	if r == w.first {
-		s.AddRows(w.pattern, w.start, w.before)
+		c.next[k] += len(of)
 	}
 }
-
-// End says how many rows were added.
-func (w *Writing) End(n int) { w.c.st.Patterns[w.pattern].Rows = w.before + n }
 
 // Operands, Numbers and InHole make a script an ir.Variation.
 func (c *Script) Operands(j, k, first, n int) []ir.ID {
@@ -83,16 +60,16 @@ func (c *Script) Operands(j, k, first, n int) []ir.ID {
 }
 
 func (c *Script) Numbers(j, k, first, n int) (v, err []float64) {
-	if c.from[j][k] < 0 {
-		return nil, nil
+	from, _ := c.NumbersIn(j)
+	if x := from.Of(k); x != nil {
+		return x.V[first : first+n], x.Err[first : first+n]
 	}
-	at := c.from[j][k]
-	return c.v[at][first : first+n], c.err[at][first : first+n]
+	return nil, nil
 }
 
 func (c *Script) InHole(id ir.ID, first, n int) []ir.ID {
 	if !c.IsHole(id) {
 		return nil
 	}
-	return c.ids[c.HoleOf[id]][first : first+n]
+	return c.Holes[c.HoleOf[id]].In[first : first+n]
 }
