@@ -24,7 +24,7 @@ type Model struct {
 	undecided    []string         // names of guards that compare what is missing
 	places       map[place]*place // of the program so far
 	open         *Plate           // the plate whose body runs
-	block        *rowBlock        // of which the row that is being written is the first; nil mostly
+	block        *block           // of which the row that is being written is the first; nil mostly
 	tape         *tape            // of a model that is the trace of a plate
 	writing      *tape            // the plate whose rows are written out
 	err          error

@@ -39,8 +39,8 @@ type Plate struct {
 
 	innerRows int     // rows of plates in one row
 	patterns  []int32 // of its rows; see nodes
-	scripts   []*script
-	made      int // rows that no script made
+	blocks    []*block
+	made      int // rows that no block made
 }
 
 // size is the number of rows, of all outer rows together.

@@ -61,11 +61,11 @@ func (t *tape) plate(outer *Plate, n int, body func(p *Plate)) func() {
 	}
 	last := len(t.values)
 	return func() {
-		p.scripts, p.made = nil, 0
+		p.blocks, p.made = nil, 0
 		var before sizes
 		for p.row = 0; p.row < p.n; {
 			t.inner = p
-			if rows := t.runScripts(p); rows > 0 {
+			if rows := t.runBlocks(p); rows > 0 {
 				p.row += rows
 				continue
 			}
@@ -89,15 +89,15 @@ func (t *tape) plate(outer *Plate, n int, body func(p *Plate)) func() {
 	}
 }
 
-// runScripts makes rows of p by a script, and returns how many. Scripts of many rows come
+// runBlocks makes rows of p by a block that has begun, and returns how many. Blocks of many rows come
 // first.
-func (t *tape) runScripts(p *Plate) (rows int) {
-	for k, c := range p.scripts {
+func (t *tape) runBlocks(p *Plate) (rows int) {
+	for k, c := range p.blocks {
 		if rows = c.write(t.m, p); rows == 0 {
 			continue
 		}
-		if c.made += rows; k > 0 && c.made > p.scripts[k-1].made {
-			p.scripts[k], p.scripts[k-1] = p.scripts[k-1], c
+		if c.made += rows; k > 0 && c.made > p.blocks[k-1].made {
+			p.blocks[k], p.blocks[k-1] = p.blocks[k-1], c
 		}
 		return rows
 	}
@@ -105,13 +105,13 @@ func (t *tape) runScripts(p *Plate) (rows int) {
 }
 
 // Limits of blocks: rows of a small one, and of a large one, for which a plate has at least so many; rows at the beginning that
-// begin a block each if no script makes them; and scripts of a plate.
+// begin a block each; and blocks of a plate that have begun.
 const (
 	fewInBlock  = 16
 	manyInBlock = 1024
 	leastBlocks = 64
 	manyBegin   = 8
-	mostScripts = 8
+	mostBlocks  = 8
 )
 
 // runRow makes a row of p, as one of many that are alike if that is worth while. It begins a block in place of one that has ended,
@@ -123,28 +123,26 @@ func (t *tape) runRow(steps []step, p *Plate) {
 	}
 	s := t.m.st
 	s.BeginRow()
-	before := t.m.sizes()
+	var c *block
 	if n, room := p.nextBlock(); n > 0 {
-		s.Block = ir.NewBlock(n, room)
-		t.m.block = &rowBlock{Block: s.Block, lo: p.row, firstData: before.obs}
-		t.m.guards.Row = &t.m.block.compared
+		c = &block{Block: s.BeginBlock(n, room), lo: p.row, before: t.m.sizes()}
+		t.m.block, t.m.guards.Row = c, &c.compared
 	}
 	t.run(steps)
-	c, ok := newScript(t.m, before)
-	s.Block, t.m.block, t.m.guards.Row = nil, nil, nil
+	ok := c.follow(t.m)
+	t.m.block, t.m.guards.Row = nil, nil
 	if s.EndRow(&p.patterns, p.n-p.row-1) && ok {
-		c.Pattern = p.patterns[0]
-		p.scripts = append(p.scripts[:min(len(p.scripts), mostScripts-1)], c)
+		p.blocks = append(p.blocks[:min(len(p.blocks), mostBlocks-1)], c)
 	}
 }
 
 // nextBlock is how many rows the block has that begins with the current row, 0 if none does, and the room for it. It is long if
-// a script made most rows of the block before.
+// most rows were made of the block before.
 func (p *Plate) nextBlock() (n int, room *ir.Room) {
 	n = fewInBlock
-	if k := slices.IndexFunc(p.scripts, func(c *script) bool { return c.end() <= p.row }); k >= 0 {
-		n, room = max(n, min(16*p.scripts[k].made, max(manyInBlock, p.n/leastBlocks))), p.scripts[k].Room
-		p.scripts = slices.Delete(p.scripts, k, k+1)
+	if k := slices.IndexFunc(p.blocks, func(c *block) bool { return c.end() <= p.row }); k >= 0 {
+		n, room = max(n, min(16*p.blocks[k].made, max(manyInBlock, p.n/leastBlocks))), p.blocks[k].Room
+		p.blocks = slices.Delete(p.blocks, k, k+1)
 	} else if p.made++; p.made == 1 || p.made > 1+manyBegin && (p.made-1)&(p.made-2) != 0 {
 		return 0, nil
 	}

@@ -66,8 +66,8 @@ func (m *view) Name(i int) string { return m.obs[i].name }
 // Observed is the value of observation i, with its column.
 func (m *view) Observed(i int) ir.Rounded {
 	x := ir.Rounded{V: m.obs[i].value}
-	if b := m.block; b != nil && !b.Spoilt && i >= b.firstData {
-		x.From = b.data[i-b.firstData]
+	if b := m.block; b != nil && !b.Spoilt && i >= b.before.obs {
+		x.From = b.data[i-b.before.obs]
 	}
 	return x
 }

@@ -167,7 +167,7 @@ func (s *Store) nodeOfColumns(c Combination) ID {
 	id := s.Node(c)
 	s.Block.node = nil
 	if s.Len() > n {
-		s.Block.nodes[int(id-s.Start)] = from
+		s.Block.numbers[int(id-s.Start)] = from
 	}
 	return id
 }

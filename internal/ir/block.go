@@ -17,8 +17,18 @@ type Block struct {
 	Holes  []Hole
 	HoleOf map[ID]int // number of the first with a node
 	Room   *Room
-	nodes  map[int]Numbers // by place in the row
-	node   *Numbers        // of the node that is being made
+
+	Start   ID              // the first node of the first row
+	pattern int32           // of the rows
+	numbers map[int]Numbers // by place in the row
+	node    *Numbers        // of the node that is being made
+
+	st     *Store
+	nodes  []Node // as in the first row; of a root with the numbers that it had last
+	bounds []Bounds
+	roots  []root     // nodes that other rows may have
+	leaves [Sum][]int // by kind: places in the row
+	next   Leaves     // the number of the next leaf
 }
 
 // A Column is a number in each row of a block, with the bound of its error.
@@ -33,13 +43,14 @@ type Numbers struct {
 	coef []*Column // nil without any
 }
 
-// NewBlock is a block of n rows, with the room of one that is done.
-func NewBlock(n int, room *Room) *Block {
+// BeginBlock has the row that is being made be the first of a block of n, with the room of one that is done.
+func (s *Store) BeginBlock(n int, room *Room) *Block {
 	if room == nil {
 		room = &Room{}
 	}
 	room.Floats.used, room.IDs.used, room.Hashes.used = 0, 0, 0
-	return &Block{Alike: slices.Repeat([]bool{true}, n), HoleOf: map[ID]int{}, Room: room, nodes: map[int]Numbers{}}
+	s.Block = &Block{Alike: slices.Repeat([]bool{true}, n), HoleOf: map[ID]int{}, Room: room, numbers: map[int]Numbers{}, st: s}
+	return s.Block
 }
 
 // A Room has the columns that are made for a block.
@@ -48,6 +59,7 @@ type Room struct {
 	IDs    pool[ID]
 	Hashes pool[uint32]
 	zeros  []float64
+	leaves []ID // numbers of leaves
 }
 
 type pool[T any] struct {
@@ -159,8 +171,8 @@ func (x Numbers) Of(k int) *Column {
 // finds is called where a node that is made turns out to be node j of the row. That has
 // to be so in all rows.
 func (b *Block) finds(j int) {
-	if from, has := b.nodes[j]; b.node != nil {
-		b.nodes[j] = b.joined(from, *b.node)
+	if from, has := b.numbers[j]; b.node != nil {
+		b.numbers[j] = b.joined(from, *b.node)
 	} else if has {
 		b.Spoilt = true
 	}
@@ -246,16 +258,10 @@ func (b *Block) findsOutside(n *Node, id ID, plain bool) {
 	b.AddHole(x)
 }
 
-// NumbersIn are the numbers of node j of the row.
-func (b *Block) NumbersIn(j int) (x Numbers, differ bool) {
-	x, differ = b.nodes[j]
-	return x, differ
-}
-
 // numbersOf are those of node id. The row starts at start.
 func (b *Block) numbersOf(start, id ID) Numbers {
 	if id >= start {
-		return b.nodes[int(id-start)]
+		return b.numbers[int(id-start)]
 	}
 	if at, is := b.HoleOf[id]; is {
 		return b.Holes[at].From

@@ -19,7 +19,7 @@ type Nodes struct {
 	list     []Node    // those that are kept one by one, in the order of their IDs
 	segments []segment // from plain on
 	near     []int32   // by (ID − plain)/nearIDs: the segment of the first of these IDs; perhaps short
-	Patterns []*pattern
+	patterns []*pattern
 	plain    ID // IDs below it are places in list; NoRow if all are
 	Size     int
 
@@ -183,7 +183,7 @@ func (x *Nodes) run(id ID) run {
 		r.end = x.segments[at+1].first
 	}
 	if r.pattern >= 0 {
-		r.like = x.Patterns[r.pattern].like
+		r.like = x.patterns[r.pattern].like
 	}
 	return r
 }
@@ -309,7 +309,7 @@ func (x *Nodes) inList(id ID) (at int, ok bool) {
 // Clone is a copy that x does not change.
 func (x *Nodes) Clone() Nodes {
 	return Nodes{
-		list: slices.Clip(x.list), segments: slices.Clip(x.segments), near: slices.Clip(x.near), Patterns: slices.Clip(x.Patterns),
+		list: slices.Clip(x.list), segments: slices.Clip(x.segments), near: slices.Clip(x.near), patterns: slices.Clip(x.patterns),
 		plain: x.plain, Size: x.Size, Start: NoRow,
 	}
 }

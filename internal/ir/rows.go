@@ -76,7 +76,7 @@ func (s *Store) EndRow(patterns *[]int32, left int) (ok bool) {
 		s.keepRow()
 		return false
 	}
-	at := slices.IndexFunc(*patterns, func(k int32) bool { return s.Patterns[k].matches(s) })
+	at := slices.IndexFunc(*patterns, func(k int32) bool { return s.patterns[k].matches(s) })
 	switch {
 	case at > 0: // the last one comes first
 		(*patterns)[0], (*patterns)[at] = (*patterns)[at], (*patterns)[0]
@@ -84,8 +84,8 @@ func (s *Store) EndRow(patterns *[]int32, left int) (ok bool) {
 		s.keepRow()
 		return false
 	case at < 0:
-		s.Patterns = append(s.Patterns, newPattern(s))
-		*patterns = slices.Insert(*patterns, 0, int32(len(s.Patterns)-1))
+		s.patterns = append(s.patterns, newPattern(s))
+		*patterns = slices.Insert(*patterns, 0, int32(len(s.patterns)-1))
 	}
 	s.commit((*patterns)[0], left)
 	return true
@@ -93,9 +93,12 @@ func (s *Store) EndRow(patterns *[]int32, left int) (ok bool) {
 
 // commit makes the row one of pattern k.
 func (s *Store) commit(k int32, left int) {
-	p := s.Patterns[k]
-	p.AddColumns(s.Row, s.RowBounds, alone{}, 0, 1, left)
-	s.AddRow(k, s.Start)
+	if s.Block != nil {
+		s.Block.pattern = k
+	}
+	p := s.patterns[k]
+	p.addColumns(s.Row, s.RowBounds, nil, 0, 1, left)
+	s.addRow(k, s.Start)
 	for j := range p.like {
 		if n := &s.Row[j]; p.like[j].root && !n.IsLeaf() {
 			s.Enter(s.Slot(n, s.hashes[j]), s.hashes[j], s.Start+ID(j))
@@ -105,12 +108,12 @@ func (s *Store) commit(k int32, left int) {
 	s.clearRow()
 }
 
-// AddRow adds the next row of pattern k, with the nodes from first on, to the last segment, or as one of its own.
-func (s *Store) AddRow(k int32, first ID) {
+// addRow adds the next row of pattern k, with the nodes from first on, to the last segment, or as one of its own.
+func (s *Store) addRow(k int32, first ID) {
 	if last := len(s.segments) - 1; last < 0 || s.segments[last].pattern != k {
-		s.addSegment(segment{first, k, int32(s.Patterns[k].rows)})
+		s.addSegment(segment{first, k, int32(s.patterns[k].rows)})
 	}
-	s.Patterns[k].rows++
+	s.patterns[k].rows++
 }
 
 // keepRow moves the row to the list.
@@ -132,6 +135,7 @@ func (s *Store) keepRow() {
 
 func (s *Store) clearRow() {
 	s.Row, s.hashes, s.RowBounds, s.Start = s.Row[:0], s.hashes[:0], s.RowBounds[:0], NoRow
+	s.Block = nil
 	if clear(s.rowTable); len(s.rowTable) > 4*MostNodes {
 		s.rowTable = nil
 	}
@@ -196,38 +200,20 @@ func (r *link) admits(id, start ID) bool {
 	return !r.local
 }
 
-// Variation is what differs in rows of a block that are like one: nil slices where all n rows from row first on are the same. A slice is good until the
-// next call.
-type Variation interface {
-	// Operands are those with number k of node j, or of leaves their numbers.
-	Operands(j, k, first, n int) []ID
-	// Numbers are the constants of node j for k = 0, or its coefficients with number k − 1, with their errors.
-	Numbers(j, k, first, n int) (v, err []float64)
-	// InHole is what is in the place of node id outside the row.
-	InHole(id ID, first, n int) []ID
-}
-
-// alone is the variation of one row.
-type alone struct{}
-
-func (alone) Operands(_, _, _, _ int) []ID              { return nil }
-func (alone) Numbers(_, _, _, _ int) (v, err []float64) { return nil, nil }
-func (alone) InHole(ID, int, int) []ID                  { return nil }
-
-// AddColumns adds those of n rows like row, with errors like errs, which AddRow may then add. What differs in them is that of c, from row first of its block on. At most left
-// more will come.
-func (p *pattern) AddColumns(row []Node, errs []Bounds, c Variation, first, n, left int) {
+// addColumns adds those of n rows like row, with errors like errs, which addRow may then add. What differs in them is that of block c, which may be
+// nil, from its row first on. At most left more will come.
+func (p *pattern) addColumns(row []Node, errs []Bounds, c *Block, first, n, left int) {
 	for j := range row {
 		x, l, b := &row[j], &p.like[j], &errs[j]
 		for k, o := range [...]ID{x.A, x.B, x.C} {
-			[...]*link{&l.A, &l.b, &l.c}[k].addRows(c.Operands(j, k, first, n), o, p.rows, n, left)
+			[...]*link{&l.A, &l.b, &l.c}[k].addRows(c.operandsOf(j, k, first, n), o, p.rows, n, left)
 		}
-		v, e := c.Numbers(j, 0, first, n)
+		v, e := c.numbersAt(j, 0, first, n)
 		l.numbers[0].addRows(v, x.V, p.rows, n, left)
 		l.addErrors(0, e, b.V, p.rows, n, left)
 		for k, t := range x.Terms {
-			l.atoms[k].addRows(c.InHole(t.Atom, first, n), t.Atom, p.rows, n, left)
-			v, e := c.Numbers(j, k+1, first, n)
+			l.atoms[k].addRows(c.inHole(t.Atom, first, n), t.Atom, p.rows, n, left)
+			v, e := c.numbersAt(j, k+1, first, n)
 			l.numbers[k+1].addRows(v, t.Coef, p.rows, n, left)
 			l.addErrors(k+1, e, b.Of(k+1), p.rows, n, left)
 		}

@@ -280,7 +280,7 @@ func (s *Store) MakeRoom(at int) {
 	for i := range s.list {
 		count(&s.list[i], &s.list[i].A)
 	}
-	for _, p := range s.Patterns {
+	for _, p := range s.patterns {
 		for j := range p.like {
 			l := &p.like[j]
 			count(&l.Node, &l.A.id)

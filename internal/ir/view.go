@@ -26,7 +26,7 @@ func (x *Nodes) viewInRow(id ID) View {
 	if s.pattern < 0 {
 		return s.view(id, x.list, nil)
 	}
-	return s.view(id, nil, x.Patterns[s.pattern].like)
+	return s.view(id, nil, x.patterns[s.pattern].like)
 }
 
 // view is node id of the segment: of the list, or of rows that have nodes like these.

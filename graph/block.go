@@ -3,20 +3,41 @@ package graph
 import (
 	"slices"
 
+	"github.com/facetvi/facet/internal/compare"
 	"github.com/facetvi/facet/internal/ir"
 	"github.com/facetvi/facet/internal/lang"
-	"github.com/facetvi/facet/internal/rows"
 )
 
-// A script makes the rows of a block after the first: nodes (package rows), and what else a row adds to the model. The numbers of all are there,
-// and what is left is done row by row.
-type script struct {
-	*rows.Script
-	block rowBlock
+// A block is rows of a plate that are made at once: nodes ([ir.Block]), and what else they add to the model. It has that of the first row,
+// which is made as any other, and what is different in another row is done row by row.
+type block struct {
+	*ir.Block
+	lo        int          // the number of the first row
+	data      []*ir.Column // of what is observed
+	names     []string     // of latents, without the row
+	collected []collected
+	firsts    []firstOf // that the model got
+	compared  compare.Row
+	indexed   int     // calls of Index
+	captured  []ir.ID // what the body uses of the model outside
+	before    sizes   // what the model had
+
 	adds  additions
 	dists []map[ir.ID]*observed // by observation: what it is by the node in a hole; see observedIn
 	most  int                   // rows to try at once
-	made  int                   // rows
+	made  int                   // rows after the first
+}
+
+// collected is what Collect appends.
+type collected struct {
+	dst *[]Expr
+	x   Expr
+}
+
+// firstOf is the first data to share something.
+type firstOf struct {
+	sharing
+	x Expr
 }
 
 // additions are what the first row adds to the model, but for its comparisons.
@@ -26,41 +47,46 @@ type additions struct {
 	terms    []modelTerm
 	derived  []deterministic
 	named    []namedGuard
-	guarded  int // the first comparison
 }
 
-// newScript is that of the block whose first row is being written, of which m had so many
-// observations, terms and planes before. ok is false if other rows do not follow from it.
-func newScript(m *Model, before sizes) (c *script, ok bool) {
-	if m.block == nil || m.block.Spoilt || m.err != nil {
-		return nil, false
+// input is the column of the data of plate p; nil if there is no block, or all its rows have the same number.
+func (t *tape) input(p *Plate, data []float64) *ir.Column {
+	b := t.m.block
+	if b == nil || p != t.inner {
+		return nil
 	}
-	c = &script{block: *m.block, most: 1, adds: additions{
+	return b.Input(data[p.at():][:len(b.Alike)])
+}
+
+// follow is called when the first row has been made. It is false if other rows do not follow from it.
+func (c *block) follow(m *Model) bool {
+	if c == nil || c.Spoilt || m.err != nil {
+		return false
+	}
+	before := c.before
+	c.adds = additions{
 		latents: slices.Clone(m.latents[before.latents:]), observed: slices.Clone(m.obs[before.obs:]), terms: slices.Clone(m.terms[before.terms:]),
-		derived: slices.Clone(m.derived[before.derived:]), named: slices.Clone(m.named[before.named:]), guarded: before.guards,
-	}}
-	if len(c.adds.observed) != len(c.block.data) || c.adds.looksAtData() {
-		return nil, false
+		derived: slices.Clone(m.derived[before.derived:]), named: slices.Clone(m.named[before.named:]),
+	}
+	if len(c.adds.observed) != len(c.data) || len(c.adds.latents) != len(c.names) || c.adds.looksAtData() {
+		return false
 	}
 	if slices.ContainsFunc(c.adds.latents, func(l latent) bool { return l.discrete != nil }) {
-		return nil, false
+		return false
 	}
-	for q, g := range c.block.compared.Guards {
+	for q, g := range c.compared.Guards {
 		if g.Side.Plane != before.planes+q {
-			return nil, false
+			return false
 		}
 	}
 	for i := range c.adds.observed {
 		o := &c.adds.observed[i]
 		o.local = m.st.Start
-		c.block.Keep(func(r int) bool { return o.as.Check(c.block.data[i].V[r]) == nil })
+		c.Keep(func(r int) bool { return o.as.Check(c.data[i].V[r]) == nil })
 	}
-	if c.Script, ok = rows.New(m.st, before.leaves(), m.block.captured, m.guards.Arr.Latents); !ok {
-		return nil, false
-	}
-	c.dists = make([]map[ir.ID]*observed, len(c.adds.observed))
-	return c, c.Leaves(ir.Data) == len(c.adds.observed) && c.Leaves(ir.Sign) == len(c.block.compared.Guards) &&
-		c.Leaves(ir.Latent) == len(c.adds.latents) && len(c.block.names) == len(c.adds.latents)
+	c.most, c.dists = 1, make([]map[ir.ID]*observed, len(c.adds.observed))
+	return c.Follow(before.leaves(), c.captured, m.guards.Arr.Latents) && c.Leaves(ir.Data) == len(c.adds.observed) &&
+		c.Leaves(ir.Sign) == len(c.compared.Guards) && c.Leaves(ir.Latent) == len(c.adds.latents)
 }
 
 // looksAtData reports whether a parameter of a law, or a deterministic expression, is a number that differs by row.
@@ -71,12 +97,12 @@ func (a *additions) looksAtData() bool {
 }
 
 // end is the row after the block.
-func (c *script) end() int { return c.block.lo + len(c.Alike) }
+func (c *block) end() int { return c.lo + len(c.Alike) }
 
 // write makes rows of p from the current one on, and returns how many: not those from the
 // first one on that is another one, and not more than come at once.
-func (c *script) write(m *Model, p *Plate) (made int) {
-	first := p.row - c.block.lo
+func (c *block) write(m *Model, p *Plate) (made int) {
+	first := p.row - c.lo
 	wanted := 0
 	for wanted < min(c.most, len(c.Alike)-first) && c.Alike[first+wanted] {
 		wanted++
@@ -96,12 +122,12 @@ func (c *script) write(m *Model, p *Plate) (made int) {
 
 // writeRow adds row r of the block to the table and the model. It does nothing and returns
 // false if the row is another one.
-func (c *script) writeRow(m *Model, p *Plate, r int) bool {
+func (c *block) writeRow(m *Model, p *Plate, r int) bool {
 	s := m.st
 	start := ir.ID(s.Size)
-	names := make([]string, len(c.block.names))
-	for q, name := range c.block.names {
-		names[q] = p.latentName(name, c.block.lo+r)
+	names := make([]string, len(c.names))
+	for q, name := range c.names {
+		names[q] = p.latentName(name, c.lo+r)
 		if m.wrongName(aLatent, names[q]) != "" {
 			return false
 		}
@@ -115,8 +141,8 @@ func (c *script) writeRow(m *Model, p *Plate, r int) bool {
 		return false
 	}
 	s.Own()
-	for _, x := range c.block.compared.Zeros {
-		s.Zeros.Add(m.guards.Arr.Len()-len(c.block.compared.Guards)+x.Guard, c.Moved(x.ID, r, start))
+	for _, x := range c.compared.Zeros {
+		s.Zeros.Add(m.guards.Arr.Len()-len(c.compared.Guards)+x.Guard, c.Moved(x.ID, r, start))
 	}
 	for _, x := range c.adds.named {
 		m.named = append(m.named, namedGuard{x.name, c.movedGuard(x.guard, guards, r, start)})
@@ -124,15 +150,15 @@ func (c *script) writeRow(m *Model, p *Plate, r int) bool {
 	c.Enter(r)
 	for q := range c.adds.observed {
 		o := &c.adds.observed[q]
-		m.obs = append(m.obs, observation{observed: c.observedIn(q, guards, r, start), shift: start - o.local, value: c.block.data[q].V[r]})
+		m.obs = append(m.obs, observation{observed: c.observedIn(q, guards, r, start), shift: start - o.local, value: c.data[q].V[r]})
 	}
 	c.addContents(m, r, guards, start, names)
 	return true
 }
 
 // addContents adds the terms, the latents with the given names, and what else is asked of row r of the block.
-func (c *script) addContents(m *Model, r, guards int, start ir.ID, names []string) {
-	for _, f := range c.block.firsts {
+func (c *block) addContents(m *Model, r, guards int, start ir.ID, names []string) {
+	for _, f := range c.firsts {
 		for i, x := range f.params {
 			f.params[i] = c.moved(x, r, start)
 		}
@@ -151,7 +177,7 @@ func (c *script) addContents(m *Model, r, guards int, start ir.ID, names []strin
 		m.names[l.name] = aLatent
 		m.latents = append(m.latents, l)
 	}
-	for _, x := range c.block.collected {
+	for _, x := range c.collected {
 		*x.dst = append(*x.dst, c.moved(x.x, r, start))
 	}
 	for _, x := range c.adds.derived {
@@ -161,11 +187,11 @@ func (c *script) addContents(m *Model, r, guards int, start ir.ID, names []strin
 }
 
 // movedGuard is moved of a guard, where the row's comparisons have numbers from guards on.
-func (c *script) movedGuard(g Guard, guards, r int, start ir.ID) Guard {
-	switch shift := guards - c.adds.guarded; {
-	case g.made > c.adds.guarded:
+func (c *block) movedGuard(g Guard, guards, r int, start ir.ID) Guard {
+	switch shift := guards - c.before.guards; {
+	case g.made > c.before.guards:
 		g.made += shift
-	case -g.made > c.adds.guarded:
+	case -g.made > c.before.guards:
 		g.made -= shift
 	}
 	g.value = c.moved(g.value, r, start)
@@ -173,7 +199,7 @@ func (c *script) movedGuard(g Guard, guards, r int, start ir.ID) Guard {
 }
 
 // moved is x in row r of the block, which begins at start.
-func (c *script) moved(x Expr, r int, start ir.ID) Expr {
+func (c *block) moved(x Expr, r int, start ir.ID) Expr {
 	if lang.Of(x) == nil {
 		return x
 	}
@@ -181,7 +207,7 @@ func (c *script) moved(x Expr, r int, start ir.ID) Expr {
 }
 
 // movedAll is moved of a list: a copy, unless all of it is the same in all rows.
-func (c *script) movedAll(list []Expr, r int, start ir.ID) []Expr {
+func (c *block) movedAll(list []Expr, r int, start ir.ID) []Expr {
 	if !slices.ContainsFunc(list, func(x Expr) bool { return lang.Of(x) != nil && c.Differs(lang.ID(x)) }) {
 		return list
 	}
@@ -194,7 +220,7 @@ func (c *script) movedAll(list []Expr, r int, start ir.ID) []Expr {
 
 // observedIn is what observation q has in common with others in row r of the block: with all
 // if no parameter is in a hole, or else with those of the same one.
-func (c *script) observedIn(q, guards, r int, start ir.ID) *observed {
+func (c *block) observedIn(q, guards, r int, start ir.ID) *observed {
 	o := c.adds.observed[q].observed
 	branch := lang.Of(o.where.value) != nil && c.Differs(lang.ID(o.where.value))
 	holes, local := 0, branch
@@ -228,7 +254,7 @@ func (c *script) observedIn(q, guards, r int, start ir.ID) *observed {
 
 // addPlanes adds those of the comparisons in row r of the block, and these. It returns false if one is not a
 // plane of its own, or the other side of it.
-func (c *script) addPlanes(m *Model, r int) bool {
+func (c *block) addPlanes(m *Model, r int) bool {
 	latent := func(i int) int {
 		id := m.st.Leaf(ir.Latent, i)
 		if k := c.LeafOf(ir.Latent, id); k >= 0 {
@@ -236,8 +262,8 @@ func (c *script) addPlanes(m *Model, r int) bool {
 		}
 		return int(m.st.Head(c.Moved(id, r, 0)).A)
 	}
-	for q := range c.block.compared.Guards {
-		if !m.guards.AddInRow(&c.block.compared.Guards[q], r, latent) {
+	for q := range c.compared.Guards {
+		if !m.guards.AddInRow(&c.compared.Guards[q], r, latent) {
 			return false
 		}
 	}
