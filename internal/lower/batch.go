@@ -123,7 +123,7 @@ type batch struct {
 func newBatch(st *ir.Store, outs []ir.Output, sz Sizes) *batch {
 	b := &batch{
 		st: st, byKey: map[formKey]int{}, At: slices.Repeat([]ref{nowhere}, st.Len()),
-		inAff: make([]bool, st.Len()), folds: folds{st: st}, Tables: newTables(st), Lookup: ir.Lookup{Nodes: &st.Nodes},
+		inAff: make([]bool, st.Len()), Tables: newTables(st), Lookup: ir.Lookup{Nodes: &st.Nodes},
 	}
 	for kind := fLatent; kind <= fFormula; kind++ {
 		b.form(formKey{kind: kind}, nil)
@@ -133,7 +133,6 @@ func newBatch(st *ir.Store, outs []ir.Output, sz Sizes) *batch {
 			b.place(i, st.Leaf(k, j))
 		}
 	}
-	b.folds.find()
 	list := b.reachable(outs)
 	for _, id := range list { // affine sums need only leaves and each other
 		if b.IsAffineRow(b.View(id)) {
@@ -295,7 +294,11 @@ func (b *batch) sum(v ir.View) ir.Output {
 	var some [8]ir.Term
 	affine, rest := parted(&b.Lookup, terms, some[:0], b.inSum[:0])
 	if !b.folds.has(v.ID) {
-		b.folds.add(v.ID, newFold(b.st, c, affine).beside(rest))
+		f, ok := findFold(b.st, c, affine)
+		if !ok {
+			f = newFold(b.st, c, affine)
+		}
+		b.folds.add(v.ID, f.beside(rest), b.st.Len())
 	}
 	f := b.folds.of(v.ID)
 	b.inSum = insert(rest, ir.Term{Atom: f.atom, Coef: f.coef})

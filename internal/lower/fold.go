@@ -2,9 +2,7 @@ package lower
 
 import (
 	"cmp"
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/facetvi/facet/internal/ir"
 )
@@ -100,117 +98,27 @@ func isLong(l *ir.Lookup, v *ir.View, terms []ir.Term) bool {
 	return len(terms) > maxLinearLatents && !v.Affine && l.AffineCount(terms) > maxLinearLatents
 }
 
-// foldBlock is how many folds are found at once.
+// foldBlock is how many folds are in a block.
 const foldBlock = 256
 
 // folds are those of sums.
 type folds struct {
-	st     *ir.Store
 	number []int32  // by node, perhaps short: 1 + the number of its fold, if it has one
-	blocks [][]fold // of foldBlock, perhaps short
+	blocks [][]fold // of foldBlock, the last one perhaps of fewer
 }
 
-// find finds the folds of all sums that are folded and have one, in parts on all processors.
-func (x *folds) find() {
-	n := x.st.Len()
-	parts := make([]folder, runtime.GOMAXPROCS(0))
-	var wg sync.WaitGroup
-	var any sync.Once
-	for k := range parts {
-		f := &parts[k]
-		*f = folder{of: x, part: k, parts: len(parts)}
-		wg.Go(func() {
-			l := ir.Lookup{Nodes: &x.st.Nodes}
-			var some, affine, rest [16]ir.Term
-			for id := ir.ID(k * n / len(parts)); int(id) < (k+1)*n/len(parts); id++ {
-				v := l.View(id)
-				if v.Kind != ir.Sum || v.Affine {
-					continue
-				}
-				c, terms := v.Sum(some[:])
-				if !isLong(&l, &v, terms) {
-					continue
-				}
-				any.Do(func() { x.number = make([]int32, n) })
-				of, others := parted(&l, terms, affine[:0], rest[:0])
-				if f.add(longSum{id, c, len(of), fold{}.beside(others)}, of); len(f.sums) == foldBlock {
-					f.find()
-				}
-			}
-			f.find()
-		})
-	}
-	wg.Wait()
-	for _, f := range parts {
-		for len(x.blocks) < len(parts)*len(f.blocks) {
-			x.blocks = append(x.blocks, nil)
-		}
-		for i, block := range f.blocks {
-			x.blocks[i*len(parts)+f.part] = block
-		}
-	}
-}
-
-// A folder finds the folds of a part of the nodes, a block at a time.
-type folder struct {
-	of          *folds
-	part, parts int
-	sums        []longSum
-	terms       []ir.Term // of all sums
-	hashes      []uint32  // of what is likely to be looked for
-	free        int
-	blocks      [][]fold // number part, part + parts, … of all
-}
-
-// A longSum is one that is folded.
-type longSum struct {
-	id     ir.ID
-	v      float64
-	affine int // the number of affine terms
-	fold   fold
-}
-
-func (f *folder) add(s longSum, affine []ir.Term) {
-	f.sums, f.terms = append(f.sums, s), append(f.terms, affine...)
-	n := ir.Node{Kind: ir.Sum, V: s.v, Terms: f.terms[len(f.terms)-len(affine):]}
-	f.hashes = append(f.hashes, n.Hash())
-	negate(&n)
-	f.hashes = append(f.hashes, n.Hash())
-	negate(&n)
-}
-
-// find finds the folds of the sums that were added.
-func (f *folder) find() {
-	f.free += f.of.st.FreeOf(f.hashes) // which the processor fetches
-	terms := f.terms
-	for _, s := range f.sums {
-		if x, ok := findFold(f.of.st, s.v, terms[:s.affine]); ok {
-			x.rest, x.restCoef = s.fold.rest, s.fold.restCoef
-			f.of.number[s.id] = 1 + int32(addFold(&f.blocks, x, f.part, f.parts))
-		}
-		terms = terms[s.affine:]
-	}
-	f.sums, f.terms, f.hashes = f.sums[:0], f.terms[:0], f.hashes[:0]
-}
-
-// addFold adds a fold to blocks, and returns its number, where block i has number first + i·step.
-func addFold(blocks *[][]fold, f fold, first, step int) int {
-	last := len(*blocks) - 1
-	if last < 0 || len((*blocks)[last]) == cap((*blocks)[last]) {
-		*blocks = append(*blocks, make([]fold, 0, foldBlock))
-		last++
-	}
-	block := &(*blocks)[last]
-	*block = append(*block, f)
-	return (first+last*step)*foldBlock + len(*block) - 1
-}
-
-// add gives a sum a fold.
-func (x *folds) add(id ir.ID, f fold) {
-	if n := x.st.Len(); len(x.number) < n {
+// add gives a sum, one of n nodes, a fold.
+func (x *folds) add(id ir.ID, f fold, n int) {
+	if len(x.number) < n {
 		x.number = append(x.number, make([]int32, n-len(x.number))...)
 	}
-	x.number[id] = 1 + int32(addFold(&x.blocks, f, 0, 1))
+	last := len(x.blocks) - 1
+	if last < 0 || len(x.blocks[last]) == foldBlock {
+		x.blocks = append(x.blocks, make([]fold, 0, foldBlock))
+		last++
+	}
+	x.blocks[last] = append(x.blocks[last], f)
+	x.number[id] = int32(last*foldBlock + len(x.blocks[last]))
 }
 
 func (x *folds) has(id ir.ID) bool { return int(id) < len(x.number) && x.number[id] > 0 }
