@@ -2,6 +2,7 @@ package graph
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/facetvi/facet/internal/compare"
 	"github.com/facetvi/facet/internal/ir"
@@ -14,7 +15,6 @@ type block struct {
 	*ir.Block
 	lo        int          // the number of the first row
 	data      []*ir.Column // of what is observed
-	names     []string     // of latents, without the row
 	collected []collected
 	firsts    []firstOf // that the model got
 	compared  compare.Row
@@ -42,7 +42,7 @@ type firstOf struct {
 
 // additions are what the first row adds to the model, but for its comparisons.
 type additions struct {
-	latents  []latent
+	latents  []latent // with names without the row
 	observed []observation
 	terms    []modelTerm
 	derived  []deterministic
@@ -59,7 +59,7 @@ func (t *tape) input(p *Plate, data []float64) *ir.Column {
 }
 
 // follow is called when the first row has been made. It is false if other rows do not follow from it.
-func (c *block) follow(m *Model) bool {
+func (c *block) follow(m *Model, p *Plate) bool {
 	if c == nil || c.Spoilt || m.err != nil {
 		return false
 	}
@@ -68,7 +68,7 @@ func (c *block) follow(m *Model) bool {
 		latents: slices.Clone(m.latents[before.latents:]), observed: slices.Clone(m.obs[before.obs:]), terms: slices.Clone(m.terms[before.terms:]),
 		derived: slices.Clone(m.derived[before.derived:]), named: slices.Clone(m.named[before.named:]),
 	}
-	if len(c.adds.observed) != len(c.data) || len(c.adds.latents) != len(c.names) || c.adds.looksAtData() {
+	if len(c.adds.observed) != len(c.data) || c.adds.looksAtData() {
 		return false
 	}
 	if slices.ContainsFunc(c.adds.latents, func(l latent) bool { return l.discrete != nil }) {
@@ -78,6 +78,10 @@ func (c *block) follow(m *Model) bool {
 		if g.Side.Plane != before.planes+q {
 			return false
 		}
+	}
+	for i := range c.adds.latents {
+		l := &c.adds.latents[i]
+		l.name = strings.TrimSuffix(l.name, p.latentName("", p.row))
 	}
 	for i := range c.adds.observed {
 		o := &c.adds.observed[i]
@@ -125,9 +129,9 @@ func (c *block) write(m *Model, p *Plate) (made int) {
 func (c *block) writeRow(m *Model, p *Plate, r int) bool {
 	s := m.st
 	start := ir.ID(s.Size)
-	names := make([]string, len(c.names))
-	for q, name := range c.names {
-		names[q] = p.latentName(name, c.lo+r)
+	names := make([]string, len(c.adds.latents))
+	for q, l := range c.adds.latents {
+		names[q] = p.latentName(l.name, c.lo+r)
 		if m.wrongName(aLatent, names[q]) != "" {
 			return false
 		}

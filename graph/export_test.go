@@ -12,8 +12,8 @@ func Kinked(d *Density, l int) bool {
 	return false
 }
 
-// Scripts is how many blocks of p's rows have begun.
-func Scripts(p *Plate) int { return len(p.blocks) }
+// Blocks is how many blocks of p's rows have begun.
+func Blocks(p *Plate) int { return len(p.blocks) }
 
 // Expressions is how many m has.
 func Expressions(m *Model) int { return m.st.Len() }

@@ -70,10 +70,10 @@ func (w *looped) nest(n int, body func()) {
 	}
 }
 
-// A plate whose rows differ in their numbers alone follows a recorded row. It is the loop
+// A plate whose rows differ in their numbers alone makes them in blocks. It is the loop
 // also where numbers are 0, 1, equal, or such that the row's own is another one.
 func TestRecordedRowsAreLoops(t *testing.T) {
-	scripts, tried := 0, 0
+	blocks, tried := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		const n = 30
 		pick := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") }
@@ -185,15 +185,15 @@ func TestRecordedRowsAreLoops(t *testing.T) {
 		e, wrong := b.Compile()
 		require.Equal(t, wrong == nil, err == nil, "%v and %v", err, wrong)
 		tried++
-		if graph.Scripts(plates.p) > 0 {
-			scripts++
+		if graph.Blocks(plates.p) > 0 {
+			blocks++
 		}
 		if err == nil {
 			requireSameDensity(t, d, e, rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "points"), 0)))
 		}
 	})
-	t.Logf("%d of %d programs follow recorded rows", scripts, tried)
-	require.Greater(t, 2*scripts, tried)
+	t.Logf("%d of %d programs have blocks of rows", blocks, tried)
+	require.Greater(t, 2*blocks, tried)
 }
 
 // Parameters stand in plates as in loops, guards included, and may be made after a plate.
@@ -432,7 +432,7 @@ func TestGroupedRowsAreLoops(t *testing.T) {
 	})
 }
 
-// Which bodies are recorded is as the doc comment of Plate says.
+// Which bodies are made in blocks is as the doc comment of Plate says.
 func TestRecordedBodies(t *testing.T) {
 	const n = 20
 	xs, ys, counts, at := make([]float64, n), make([]float64, n), make([]float64, n), make([]int, n)
@@ -507,7 +507,7 @@ func TestRecordedBodies(t *testing.T) {
 			})
 			_, err := m.Compile()
 			require.NoError(t, err)
-			require.Equal(t, c.recorded, graph.Scripts(plate) > 0)
+			require.Equal(t, c.recorded, graph.Blocks(plate) > 0)
 		})
 	}
 }

@@ -189,9 +189,6 @@ func (p *Plate) Sample(name string, prior Dist) Expr {
 		return Expr{}
 	}
 	return p.t.expr(func() Expr {
-		if b := p.t.m.block; b != nil {
-			b.names = append(b.names, name)
-		}
 		return p.t.m.Sample(p.latentName(name, p.row), Dist{p.t.dist(prior.of)})
 	})
 }

@@ -129,7 +129,7 @@ func (t *tape) runRow(steps []step, p *Plate) {
 		t.m.block, t.m.guards.Row = c, &c.compared
 	}
 	t.run(steps)
-	ok := c.follow(t.m)
+	ok := c.follow(t.m, p)
 	t.m.block, t.m.guards.Row = nil, nil
 	if s.EndRow(&p.patterns, p.n-p.row-1) && ok {
 		p.blocks = append(p.blocks[:min(len(p.blocks), mostBlocks-1)], c)
