@@ -4,6 +4,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"sort"
 )
 
 // Nodes is a list of nodes by ID. The nodes of a plate's rows are not kept one by one:
@@ -18,7 +19,6 @@ import (
 type Nodes struct {
 	list     []Node    // those that are kept one by one, in the order of their IDs
 	segments []segment // from plain on
-	near     []int32   // by (ID − plain)/nearIDs: the segment of the first of these IDs; perhaps short
 	patterns []*pattern
 	plain    ID // IDs below it are places in list; NoRow if all are
 	Size     int
@@ -31,10 +31,7 @@ type Nodes struct {
 	Block     *Block   // of which the row that is being written is the first; nil mostly
 }
 
-const (
-	NoRow   = math.MaxInt32
-	nearIDs = 16
-)
+const NoRow = math.MaxInt32
 
 // A segment is rows of one pattern, one after the other, or a part of the list.
 type segment struct {
@@ -159,13 +156,11 @@ func (x *Nodes) headInRow(id ID) Node {
 // segment is the number of that of id, which is plain or above and not in the row that is
 // being written.
 func (x *Nodes) segment(id ID) int {
-	at := len(x.segments) - 1
-	if k := int(id-x.plain) / nearIDs; k < len(x.near) {
-		for at = int(x.near[k]); at+1 < len(x.segments) && x.segments[at+1].first <= id; {
-			at++
-		}
+	last := len(x.segments) - 1
+	if x.segments[last].first <= id {
+		return last
 	}
-	return at
+	return sort.Search(last, func(at int) bool { return x.segments[at].first > id }) - 1
 }
 
 // A run is a segment with its end.
@@ -186,17 +181,6 @@ func (x *Nodes) run(id ID) run {
 		r.like = x.patterns[r.pattern].like
 	}
 	return r
-}
-
-func (x *Nodes) addSegment(s segment) {
-	for k := ID(len(x.near)) * nearIDs; x.plain+k <= s.first; k += nearIDs {
-		at := len(x.segments)
-		if x.plain+k < s.first {
-			at--
-		}
-		x.near = append(x.near, int32(at))
-	}
-	x.segments = append(x.segments, s)
 }
 
 // head is the node in the row r without its terms.
@@ -287,7 +271,7 @@ func (x *Nodes) add(n Node) ID {
 	}
 	id := ID(x.Size)
 	if last := len(x.segments) - 1; x.plain != NoRow && (last < 0 || x.segments[last].pattern >= 0) {
-		x.addSegment(segment{id, -1, int32(len(x.list))})
+		x.segments = append(x.segments, segment{id, -1, int32(len(x.list))})
 	}
 	x.list = append(x.list, n)
 	x.Size++
@@ -309,7 +293,7 @@ func (x *Nodes) inList(id ID) (at int, ok bool) {
 // Clone is a copy that x does not change.
 func (x *Nodes) Clone() Nodes {
 	return Nodes{
-		list: slices.Clip(x.list), segments: slices.Clip(x.segments), near: slices.Clip(x.near), patterns: slices.Clip(x.patterns),
+		list: slices.Clip(x.list), segments: slices.Clip(x.segments), patterns: slices.Clip(x.patterns),
 		plain: x.plain, Size: x.Size, Start: NoRow,
 	}
 }

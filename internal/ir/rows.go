@@ -111,7 +111,7 @@ func (s *Store) commit(k int32, left int) {
 // addRow adds the next row of pattern k, with the nodes from first on, to the last segment, or as one of its own.
 func (s *Store) addRow(k int32, first ID) {
 	if last := len(s.segments) - 1; last < 0 || s.segments[last].pattern != k {
-		s.addSegment(segment{first, k, int32(s.patterns[k].rows)})
+		s.segments = append(s.segments, segment{first, k, int32(s.patterns[k].rows)})
 	}
 	s.patterns[k].rows++
 }

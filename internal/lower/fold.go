@@ -51,7 +51,7 @@ func insert(terms []ir.Term, t ir.Term) []ir.Term {
 }
 
 // findFold finds an atom which is there already for v and the affine terms: their sum with
-// v, or else without it, as they are or negated. A mean that is compared with data is often
+// v, or else without it, negated or as they are. The mean that is taken from data is often
 // such a one. It may turn the signs of the terms and turn them back.
 func findFold(s *ir.Store, v float64, affine []ir.Term) (f fold, ok bool) {
 	for _, c := range []float64{v, 0} {
@@ -60,15 +60,14 @@ func findFold(s *ir.Store, v float64, affine []ir.Term) (f fold, ok bool) {
 			left = 0
 		}
 		n := ir.Node{Kind: ir.Sum, V: c, Terms: affine}
-		atom, ok := s.Find(n)
-		if ok {
-			return fold{atom: atom, coef: 1, left: left}, true
-		}
 		negate(&n)
-		atom, ok = s.Find(n)
+		atom, ok := s.Find(n)
 		negate(&n)
 		if ok {
 			return fold{atom: atom, coef: -1, left: left}, true
+		}
+		if atom, ok = s.Find(n); ok {
+			return fold{atom: atom, coef: 1, left: left}, true
 		}
 		if v == 0 {
 			break
