@@ -44,7 +44,7 @@ const (
 	priorPlaces    = 256  // draws from the prior that its places are of
 	smallShare     = 0.03 // of the mean share: a value is taken out the more often, the smaller its share is, down to about this
 	besideScale    = 0.1  // of the standard deviation of the posterior's places
-	besides        = 4    // relocations of a particle beside a trajectory,
+	besides        = 4    // relocations, or moves of scales, of a particle beside a trajectory,
 	alone          = 16   // and in a move of them alone,
 	leastRelocated = 0.01 // where at least so many are accepted
 )
