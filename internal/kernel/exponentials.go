@@ -61,11 +61,14 @@ func softplus(x float64) float64 {
 	return vec.Log1pOf(vec.ExpOf(-math.Abs(x))) + max(x, 0)
 }
 
-// softplusLoop is logAddLoop beside zeros.
 func softplusLoop(out, x, _ []float64) {
+	var top [part]float64
 	for len(out) > 0 {
 		n := min(part, len(out))
-		logAddLoop(out[:n], x[:n], zeros[:n])
+		vec.Larger(top[:n], out[:n], x, zeros[:])
+		vec.Exp(out[:n], out)
+		vec.Log1p(out[:n], out)
+		vec.Add(out[:n], out, top[:])
 		out, x = out[n:], x[n:]
 	}
 }
@@ -86,24 +89,12 @@ func gated(g, slope float64) float64 {
 
 func logLoop(out, x, _ []float64) { vec.Log(out, x) }
 
-// logAddExp is log(eᵃ + eᵇ).
+// logAddExp is log(eᵃ + eᵇ), of which [LogSum] is many.
 func logAddExp(a, b float64) float64 {
 	if a == b { // also where both are infinite
 		return a + math.Ln2
 	}
 	return vec.Log1pOf(vec.ExpOf(-math.Abs(a-b))) + max(a, b)
-}
-
-func logAddLoop(out, a, b []float64) {
-	var top [part]float64
-	for len(out) > 0 {
-		n := min(part, len(out))
-		vec.Larger(top[:n], out[:n], a, b)
-		vec.Exp(out[:n], out)
-		vec.Log1p(out[:n], out)
-		vec.Add(out[:n], out, top[:])
-		out, a, b = out[n:], a[n:], b[n:]
-	}
 }
 
 // logAddSlopeA is the share of eᵃ in eᵃ + eᵇ.
@@ -116,16 +107,88 @@ func logAddSlopeA(a, b, _ float64) float64 {
 
 func logAddSlopeB(a, b, y float64) float64 { return logAddSlopeA(b, a, y) }
 
-func logAddSlopesB(out, g, a, b, y []float64) { logAddSlopesA(out, g, b, a, y) }
+// LogSum is log Σ_j exp(in[j]). After its rows it has working rows for [LogSumShare]: of each operand its share in the sum.
+type LogSum struct{}
 
-func logAddSlopesA(out, g, a, b, _ []float64) {
-	vec.Affine2(out, b[:len(out)], a[:len(out)], 1, -1, 0)
-	vec.Exp(out, out)
-	shares(out)
-	vec.GatedMul(out, g, out, 1)
-	for i, x := range out {
-		if x != x && a[i] == b[i] { // both are infinite
-			out[i] = gated(g[i], 0.5)
+func (LogSum) outRows(in []int) int { return (1 + len(in)) * in[0] }
+
+// Eval implements [Kernel].
+func (LogSum) Eval(out Matrix, in []Matrix) {
+	size := len(in[0].Data)
+	var x logSum
+	for from := 0; from < size; from += part {
+		x.n = min(part, size-from)
+		x.sum(out.Data[from:], in, from)
+	}
+}
+
+func (LogSum) diff(j int, _ []int) derivative {
+	return derivative{LogSumShare{j}, []operand{upstream, result}}
+}
+
+// LogSumShare is the derivative of LogSum by operand Of: g times its share.
+type LogSumShare struct{ Of int }
+
+// Eval implements [Kernel].
+func (k LogSumShare) Eval(out Matrix, in []Matrix) {
+	size := len(out.Data)
+	vec.GatedMul(out.Data, in[0].Data[:size], in[1].Data[(1+k.Of)*size:], 1)
+}
+
+// A logSum has room for n numbers.
+type logSum struct {
+	n              int
+	top, apart, by [part]float64
+}
+
+// sum sets the first n numbers of out to what is a LogSum of in from a number on, and the shares.
+func (x *logSum) sum(out []float64, in []Matrix, from int) {
+	n, size := x.n, len(in[0].Data)
+	top, by, apart := x.top[:n], x.by[:n], x.apart[:n]
+	copy(top, in[0].Data[from:])
+	for _, a := range in[1:] {
+		vec.Larger(top, apart, top, a.Data[from:])
+	}
+	if s := vec.Sum(top); s-s != 0 { // some are not finite
+		x.limits(out, in, from)
+		return
+	}
+	clear(by)
+	for j, a := range in {
+		share := out[(1+j)*size:][:n]
+		vec.Affine2(share, a.Data[from:][:n], top, 1, -1, 0)
+		vec.Exp(share, share)
+		vec.Add(by, by, share)
+	}
+	if len(in) == 2 { // one share is 1
+		vec.Mul(apart, out[size:][:n], out[2*size:])
+		vec.Log1p(apart, apart)
+	} else {
+		vec.Log(apart, by)
+	}
+	vec.Add(out[:n], apart, top)
+	vec.Div(by, ones[:n], by)
+	for j := range in {
+		share := out[(1+j)*size:][:n]
+		vec.Mul(share, share, by)
+	}
+}
+
+// limits is sum where operands are infinite or NaN.
+func (x *logSum) limits(out []float64, in []Matrix, from int) {
+	size := len(in[0].Data)
+	for i := range x.n {
+		top, total := x.top[i], 0.0
+		for j, a := range in {
+			share, v := &out[(1+j)*size+i], a.Data[from+i]
+			if *share = 1; v != top { // where it is equal, perhaps infinite
+				*share = math.Exp(v - top)
+			}
+			total += *share
+		}
+		out[i] = top + math.Log(total)
+		for j := range in {
+			out[(1+j)*size+i] /= total
 		}
 	}
 }

@@ -299,7 +299,7 @@ var functions = [...]function{
 	},
 	StudentOfNormal: {name: "studentofnormal", binary: studentOfNormal, slopes: slopes{studentOfNormalSlope(0), studentOfNormalSlope(1)}},
 
-	LogAddExp:     {name: "logaddexp", binary: logAddExp, slopes: slopes{logAddSlopeA, logAddSlopeB}, loop: logAddLoop, slopeLoops: slopeLoops{logAddSlopesA, logAddSlopesB}},
+	LogAddExp:     {name: "logaddexp", binary: logAddExp, slopes: slopes{logAddSlopeA, logAddSlopeB}},
 	LogDiffExp:    {name: "logdiffexp", binary: logDiffExp, slopes: slopes{logDiffSlopeA, logDiffSlopeB}},
 	Log1mRatio:    {name: "log1mratio", binary: log1mRatio, slopes: slopes{log1mRatioSlopeA, log1mRatioSlopeB}},
 	Log1mExp:      {name: "log1mexp", unary: log1mExp, slope: log1mExpSlope},

@@ -72,6 +72,16 @@ func (k Gather) diff(_ int, rows []int) derivative {
 	return derivative{Scatter{k.Idx, rows[0]}, []operand{upstream}}
 }
 
+// Head is the first rows of a result whose other rows are working rows for its derivative.
+type Head struct{ Rows int }
+
+func (k Head) outRows([]int) int { return k.Rows }
+
+// Eval implements [Kernel].
+func (k Head) Eval(out Matrix, in []Matrix) { copy(out.Data, in[0].Data) }
+
+func (Head) diff(int, []int) derivative { return derivative{} }
+
 // Scatter is the transpose of Gather: row r is added to row Idx[r] of Rows rows.
 type Scatter struct {
 	Idx  RowList

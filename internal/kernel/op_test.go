@@ -19,7 +19,7 @@ import (
 func kernels() []Kernel {
 	m := Sparse{Row: RowList{0, 1}, Col: RowList{1, 0}, W: Coefs{1}}
 	return []Kernel{
-		Gather{Idx: RowList{0, 1}}, Scatter{Idx: RowList{0, 1}, Rows: 2},
+		Gather{Idx: RowList{0, 1}}, Head{Rows: 2}, Scatter{Idx: RowList{0, 1}, Rows: 2},
 		WeightedSum{C: Coefs{0}, Coef: []Coefs{{1}, {2}}}, Scale{Coef: Coefs{2}}, Plus{},
 		Affine{C: []float64{1}, From: []int32{0, 1}, Ref: []int32{0}, Coef: []float64{2}, Base: [2]int32{1, 1}},
 		Reduce{Rows: 2, C: Coefs{0}, M: []Sparse{m}}, Spread{M: m, Rows: 2}, Total{}, Fill{Rows: 2},
@@ -27,6 +27,7 @@ func kernels() []Kernel {
 		Formulas{From: []int32{0, 1, 3}, Ref: []int32{-1, 1, 0}, Base: [2]int32{1, 1}}.Join(),
 		Flip{From: []int32{0, 1}, Ref: []int32{0}, Coef: []float64{2}},
 		Forward{States: 1, Steps: 2, From: RowList{0}, To: RowList{0}}, ForwardGrad{Forward{States: 1, Steps: 2, From: RowList{0}, To: RowList{0}}},
+		LogSum{}, LogSumShare{Of: 1},
 		Elementwise{F: Exp}, Slope{F: Exp}, Elementwise{F: Mul}, Slope{F: Pow, Of: 1},
 		Elementwise{F: LogOddsBeta}, Slope{F: LogOddsBeta, Of: 1}, GradTimes{C: 1},
 	}

@@ -131,10 +131,14 @@ func (b *batch) operand0(f *form, id ir.ID) ir.ID {
 		return b.Tables.Signs(id)[0]
 	}
 	v := b.View(id)
+	first := v.A
 	if v.Like != nil {
-		return v.Like.A.At(v.Row.At, v.Row.First)
+		first = v.Like.A.At(v.Row.At, v.Row.First)
 	}
-	return v.A
+	if b.inner[first] {
+		return b.operand0(f, first)
+	}
+	return first
 }
 
 // chain orders the rows of a form so that the lists are runs, as far as they do not

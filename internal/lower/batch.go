@@ -101,8 +101,9 @@ type batch struct {
 	st     *ir.Store
 	Forms  []*form
 	byKey  map[formKey]int
-	At     []ref  // by node
-	inAff  []bool // by node, perhaps short: affine sums that other affine sums use
+	At     []ref          // by node
+	inAff  []bool         // by node, perhaps short: affine sums that other affine sums use
+	inner  map[ir.ID]bool // have no row, once that is known
 	folds  folds
 	Tables tables
 
@@ -141,9 +142,9 @@ func newBatch(st *ir.Store, outs []ir.Output, sz Sizes) *batch {
 		}
 	}
 	b.Tables.count(list)
-	inner := b.innerAnds(list, outs)
+	b.inner = b.innerRows(list, outs)
 	for _, id := range list {
-		if !inner[id] {
+		if !b.inner[id] {
 			b.add(id)
 		}
 	}
@@ -152,27 +153,46 @@ func newBatch(st *ir.Store, outs []ir.Output, sz Sizes) *batch {
 	return b
 }
 
-// innerAnds are the conjunctions that are part of one other conjunction alone: they have no row of their own.
-func (b *batch) innerAnds(list []ir.ID, outs []ir.Output) map[ir.ID]bool {
-	uses, inner := map[ir.ID]int{}, map[ir.ID]bool{}
-	count := func(ids []ir.ID, and bool) {
-		for _, o := range ids {
-			if b.View(o).Kind == ir.And {
-				uses[o]++
-				inner[o] = and && uses[o] == 1
+// innerRows are what has no row of its own: conjunctions that are part of one other conjunction alone, and log sums that are part of one
+// other log sum alone, of no more than maxLinearTerms operands.
+func (b *batch) innerRows(list []ir.ID, outs []ir.Output) map[ir.ID]bool {
+	uses, inner, size := map[ir.ID]int{}, map[ir.ID]bool{}, map[ir.ID]int{}
+	count := func(ids []ir.ID, of ir.View) {
+		total := 0
+		if isLogSum(of) {
+			for _, o := range ids {
+				total += max(size[o], 1)
 			}
+			if size[of.ID] = total; total > maxLinearTerms {
+				size[of.ID] = len(ids)
+			}
+		}
+		for _, o := range ids {
+			switch v := b.View(o); {
+			case isLogSum(v):
+				inner[o] = isLogSum(of) && total <= maxLinearTerms
+			case v.Kind == ir.And:
+				inner[o] = of.Kind == ir.And
+			default:
+				continue
+			}
+			uses[o]++
+			inner[o] = inner[o] && uses[o] == 1
 		}
 	}
 	for _, id := range list {
 		v := b.View(id)
 		b.args = b.operands(b.args[:0], v)
-		count(b.args, v.Kind == ir.And)
+		count(b.args, v)
 	}
 	for _, o := range outs {
-		count(appendAtoms(nil, o), false)
+		count(appendAtoms(nil, o), ir.View{Node: &ir.Node{}})
 	}
 	return inner
 }
+
+// isLogSum reports whether v is the log of a sum of exponentials.
+func isLogSum(v ir.View) bool { return v.Kind == ir.Binary && v.Fn == kernel.LogAddExp }
 
 // IsAffineRow reports whether v is a row of the affine form rather than of a
 // form of its own: a sum that is long, or part of others.
@@ -262,8 +282,23 @@ func (b *batch) operands(list []ir.ID, v ir.View) []ir.ID {
 		return appendAtoms(list, both[:]...)
 	case v.Kind == ir.Forward:
 		return appendAtoms(list, b.forwardRows(v.ID)...)
+	case isLogSum(v):
+		return b.summands(list, v)
 	}
 	return v.Operands(list)
+}
+
+// summands appends to list the operands of a log sum, and of those in it that have no row.
+func (b *batch) summands(list []ir.ID, v ir.View) []ir.ID {
+	var both [2]ir.ID
+	for _, o := range v.Operands(both[:0]) {
+		if b.inner[o] {
+			list = b.summands(list, b.View(o))
+		} else {
+			list = append(list, o)
+		}
+	}
+	return list
 }
 
 // appendAtoms appends to list what outs are sums of.

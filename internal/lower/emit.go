@@ -131,6 +131,8 @@ func (e *Graph) form(i int) {
 		e.nodes[i] = e.sparse(f)
 	case fForward:
 		e.nodes[i] = e.forward(f)
+	case fSum:
+		e.nodes[i] = e.sum(f)
 	default:
 		e.nodes[i] = e.elementwise(f)
 	}
@@ -147,10 +149,14 @@ func (e *Graph) elementwise(f *form) *gorgonia.Node {
 	}
 	var k kernel.Kernel
 	switch f.key.kind {
-	case fSum:
-		k = e.weightedSum(f)
 	case fFunction:
-		k = kernel.Elementwise{F: f.key.fn}
+		if k = (kernel.Elementwise{F: f.key.fn}); f.key.fn == kernel.LogAddExp {
+			all := e.apply(kernel.LogSum{}, operands, wrt...)
+			return e.apply(kernel.Head{Rows: len(f.Rows)}, gorgonia.Nodes{all}, f.onLatents)
+		}
+		if by := e.b.Forms[f.args[len(f.args)-1]]; f.key.fn == kernel.Div && by.onLatents && 2*len(by.Rows) <= len(f.Rows) {
+			k, operands[1] = kernel.Elementwise{F: kernel.Mul}, e.inverses(f)
+		}
 	case fSelect:
 		k = kernel.Select{}
 		wrt[0] = false
@@ -161,13 +167,55 @@ func (e *Graph) elementwise(f *form) *gorgonia.Node {
 	return e.apply(k, operands, wrt...)
 }
 
-// weightedSum is the kernel of a form of short sums.
-func (e *Graph) weightedSum(f *form) kernel.Kernel {
-	k := kernel.WeightedSum{C: kernel.NewCoefs(f.coefs[0])}
-	for _, x := range f.coefs[1:] {
-		k.Coef = append(k.Coef, kernel.NewCoefs(x))
+// inverses are one by one those of the second operands of quotients, each computed once.
+func (e *Graph) inverses(f *form) *gorgonia.Node {
+	by := f.args[1]
+	rows := make(kernel.RowList, len(f.Rows))
+	for r, id := range f.columns[1] {
+		rows[r] = e.b.At[id].row
 	}
-	return k
+	all := e.apply(kernel.Elementwise{F: kernel.Recip}, gorgonia.Nodes{e.nodes[by]}, true)
+	return e.apply(kernel.Gather{Idx: rows}, gorgonia.Nodes{all}, true)
+}
+
+// sum makes a form of short sums. Several operands that are the same for all rows are added once.
+func (e *Graph) sum(f *form) *gorgonia.Node {
+	all, once := summands{c: kernel.NewCoefs(f.coefs[0])}, summands{c: kernel.Coefs{0}}
+	var alike []int // operands
+	for j, arg := range f.args {
+		rows := f.columns[j]
+		if e.b.Forms[arg].onLatents && len(rows) > 1 && len(kernel.NewCoefs(f.coefs[j+1])) == 1 &&
+			!slices.ContainsFunc(rows, func(id ir.ID) bool { return id != rows[0] }) {
+			alike = append(alike, j)
+		}
+	}
+	for j, arg := range f.args {
+		on, coef := e.b.Forms[arg].onLatents, kernel.NewCoefs(f.coefs[j+1])
+		if len(alike) < 2 || !slices.Contains(alike, j) {
+			all.add(coef, e.operand(arg, f.columns[j]), on)
+			continue
+		}
+		if once.add(coef, e.operand(arg, f.columns[j][:1]), on); len(once.of) == len(alike) {
+			all.add(kernel.Coefs{1}, e.apply(kernel.Gather{Idx: make(kernel.RowList, len(f.Rows))}, gorgonia.Nodes{e.summed(once)}, true), true)
+		}
+	}
+	return e.summed(all)
+}
+
+// Summands are the operands of a weighted sum.
+type summands struct {
+	c     kernel.Coefs
+	coefs []kernel.Coefs
+	of    gorgonia.Nodes
+	wrt   []bool
+}
+
+func (s *summands) add(coef kernel.Coefs, of *gorgonia.Node, wrt bool) {
+	s.coefs, s.of, s.wrt = append(s.coefs, coef), append(s.of, of), append(s.wrt, wrt)
+}
+
+func (e *Graph) summed(s summands) *gorgonia.Node {
+	return e.apply(kernel.WeightedSum{C: s.c, Coef: s.coefs}, s.of, s.wrt...)
 }
 
 // table is the kernel of a form of selects over constants.
@@ -277,7 +325,7 @@ func (e *Graph) forward(f *form) *gorgonia.Node {
 	}
 	k := e.b.st.Layout(e.b.st.At(f.Rows[0])).Forward
 	all := e.apply(k, gorgonia.Nodes{e.outputs(rows)}, f.onLatents)
-	return e.apply(kernel.Gather{Idx: kernel.RowRange(0, len(f.Rows))}, gorgonia.Nodes{all}, f.onLatents)
+	return e.apply(kernel.Head{Rows: len(f.Rows)}, gorgonia.Nodes{all}, f.onLatents)
 }
 
 // flips makes the form of flips.

@@ -143,11 +143,16 @@ func (p *planner) prune(roots []*root) {
 	p.order = slices.DeleteFunc(p.order, func(n *node) bool { return n.uses == 0 })
 }
 
-// view makes a gather of neighbouring rows a view, which costs nothing.
+// view makes neighbouring rows a view, which costs nothing.
 func (n *node) view() {
-	if k, ok := n.k.(kernel.Gather); ok {
-		if first, run := k.Idx.Run(); run {
-			n.viewed, n.first, n.k, n.in = n.in[0], first, nil, nil
-		}
+	first, run := 0, false
+	switch k := n.k.(type) {
+	case kernel.Gather:
+		first, run = k.Idx.Run()
+	case kernel.Head:
+		run = true
+	}
+	if run {
+		n.viewed, n.first, n.k, n.in = n.in[0], first, nil, nil
 	}
 }

@@ -27,10 +27,12 @@ TEXT ·expAVX2(SB), NOSPLIT, $0-32
 	XORQ    AX, AX
 
 loop:
+	// Y9 is where the result is not 0, elsewhere it is made from exp(0): arithmetic with results below the least number is slow.
 	// Y1 = shifted, Y3 = r; a NaN stays one
 	VMOVUPD (SI)(AX*8), Y0
 	VMINPD  Y0, Y15, Y0
-	VMAXPD  Y0, Y14, Y0
+	VCMPPD  $0x15, Y14, Y0, Y9 // not less, or NaN
+	VANDPD  Y9, Y0, Y0
 	VMULPD  PERUNIT, Y0, Y1
 	VADDPD  SHIFT, Y1, Y1
 	VSUBPD  SHIFT, Y1, Y2
@@ -77,6 +79,7 @@ loop:
 	VMULPD  Y4, Y2, Y2
 	VMULPD  Y6, Y2, Y2
 	VMULPD  Y1, Y2, Y2
+	VANDPD  Y9, Y2, Y2
 	VMOVUPD Y2, (DI)(AX*8)
 	ADDQ    $4, AX
 	CMPQ    AX, CX
