@@ -28,11 +28,7 @@ func sigmoidLoop(out, x, _ []float64) {
 // shares makes 1/(1 + e) of each e.
 func shares(out []float64) {
 	vec.Affine(out, out, 1, 1)
-	for len(out) > 0 {
-		n := min(part, len(out))
-		vec.Div(out[:n], ones[:n], out)
-		out = out[n:]
-	}
+	recipLoop(out, out, nil)
 }
 
 // zeros and ones are as many as a loop takes at a time.

@@ -231,7 +231,10 @@ var functions = [...]function{
 		loop: func(out, x, _ []float64) { vec.Mul(out, x, x) },
 		diff: []derivative{{GradTimes{2}, []operand{upstream, 0}}},
 	},
-	Recip:  {name: "recip", unary: func(x float64) float64 { return 1 / x }, slope: func(_, y float64) float64 { return -y * y }},
+	Recip: {
+		name: "recip", unary: func(x float64) float64 { return 1 / x }, slope: func(_, y float64) float64 { return -y * y },
+		loop: recipLoop, slopeLoop: recipSlopes,
+	},
 	Lgamma: {name: "lgamma", unary: lgamma, slope: func(x, _ float64) float64 { return digamma(x) }},
 	Abs:    {name: "abs", unary: math.Abs, inverse: absInverse, even: true, slope: func(x, _ float64) float64 { return math.Copysign(1, x) }},
 
@@ -361,16 +364,22 @@ func powSlopeB(a, b, y float64) float64 {
 	return y * math.Log(a)
 }
 
-func divSlopesA(out, g, _, b, _ []float64) {
-	var room, one [part]float64
-	vec.Fill(one[:], 1)
+func recipLoop(out, x, _ []float64) {
 	for len(out) > 0 {
 		n := min(part, len(out))
-		x := room[:n]
-		vec.Div(x, one[:], b)
-		vec.GatedMul(out[:n], g, x, 1)
-		out, g, b = out[n:], g[n:], b[n:]
+		vec.Div(out[:n], ones[:n], x)
+		out, x = out[n:], x[n:]
 	}
+}
+
+func recipSlopes(out, g, _, y []float64) {
+	vec.Mul(out, y, y)
+	vec.GatedMul(out, g, out, -1)
+}
+
+func divSlopesA(out, g, _, b, _ []float64) {
+	recipLoop(out, b, nil)
+	vec.GatedMul(out, g, out, 1)
 }
 
 func divSlopesB(out, g, _, b, y []float64) {

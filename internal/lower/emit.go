@@ -132,7 +132,11 @@ func (e *Graph) form(i int) {
 	case fForward:
 		e.nodes[i] = e.forward(f)
 	case fSum:
-		e.nodes[i] = e.sum(f)
+		if f.isProduct() {
+			e.nodes[i] = e.sparse(f)
+		} else {
+			e.nodes[i] = e.sum(f)
+		}
 	default:
 		e.nodes[i] = e.elementwise(f)
 	}
@@ -154,7 +158,7 @@ func (e *Graph) elementwise(f *form) *gorgonia.Node {
 			all := e.apply(kernel.LogSum{}, operands, wrt...)
 			return e.apply(kernel.Head{Rows: len(f.Rows)}, gorgonia.Nodes{all}, f.onLatents)
 		}
-		if by := e.b.Forms[f.args[len(f.args)-1]]; f.key.fn == kernel.Div && by.onLatents && 2*len(by.Rows) <= len(f.Rows) {
+		if by := e.b.Forms[f.args[len(f.args)-1]]; f.key.fn == kernel.Div && by.onLatents && len(by.Rows) < len(f.Rows) {
 			k, operands[1] = kernel.Elementwise{F: kernel.Mul}, e.inverses(f)
 		}
 	case fSelect:
@@ -176,6 +180,26 @@ func (e *Graph) inverses(f *form) *gorgonia.Node {
 	}
 	all := e.apply(kernel.Elementwise{F: kernel.Recip}, gorgonia.Nodes{e.nodes[by]}, true)
 	return e.apply(kernel.Gather{Idx: rows}, gorgonia.Nodes{all}, true)
+}
+
+// leastFactors is the number of operands of one form from which on a sum with data for coefficients is a product with a matrix.
+const leastFactors = 4
+
+// isProduct reports whether rows of sums are a product of a matrix of data with the rows of another form.
+func (f *form) isProduct() bool {
+	of, count := -1, 0
+	for j, arg := range f.args {
+		if arg != of {
+			of, count = arg, 0
+		}
+		if len(kernel.NewCoefs(f.coefs[j+1])) > 1 {
+			count++
+		}
+		if count == leastFactors {
+			return true
+		}
+	}
+	return false
 }
 
 // sum makes a form of short sums. Several operands that are the same for all rows are added once.

@@ -10,6 +10,7 @@ import (
 func (p *planner) fuse(roots []*root) {
 	for _, n := range p.order {
 		n.scaleByConstant()
+		n.foldScales()
 		n.foldReduce()
 		n.pickRows()
 	}
@@ -50,6 +51,29 @@ func (n *node) scaleByConstant() {
 		coef[r] *= by
 	}
 	n.k, n.in = kernel.Scale{Coef: kernel.NewCoefs(coef)}, []*node{x}
+}
+
+// foldScales makes a scaling part of the product with a gradient that it is of, or that is of it, where all rows have one coefficient.
+func (n *node) foldScales() {
+	switch k := n.k.(type) {
+	case kernel.GradTimes:
+		for j, s := range n.in {
+			c, ok := s.k.(kernel.Scale)
+			if !ok || len(c.Coef) != 1 {
+				continue
+			}
+			k.C *= c.Coef[0]
+			n.k, n.in[j] = k, s.in[0]
+			if s.uses--; s.uses > 0 {
+				s.in[0].uses++
+			}
+		}
+	case kernel.Scale:
+		x := n.in[0]
+		if g, ok := x.k.(kernel.GradTimes); ok && len(k.Coef) == 1 && x.inner() {
+			n.k, n.in, x.uses = kernel.GradTimes{C: g.C * k.Coef[0]}, x.in, 0
+		}
+	}
 }
 
 // foldReduce lets a reduce read the operands of nodes that only pick or scale
