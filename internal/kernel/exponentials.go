@@ -103,24 +103,26 @@ func logAddSlopeA(a, b, _ float64) float64 {
 
 func logAddSlopeB(a, b, y float64) float64 { return logAddSlopeA(b, a, y) }
 
-// LogSum is log Σ_j exp(in[j]). After its rows it has working rows for [LogSumShare]: of each operand its share in the sum.
-type LogSum struct{}
+// LogSum is log Σ_j exp(in[j]). Unless it is alone, it has working rows for [LogSumShare] after its own: of each operand its share in the sum.
+type LogSum struct{ Alone bool }
 
-func (LogSum) outRows(in []int) int { return (1 + len(in)) * in[0] }
+func (k LogSum) outRows(in []int) int {
+	if k.Alone {
+		return in[0]
+	}
+	return (1 + len(in)) * in[0]
+}
 
 // Eval implements [Kernel].
-func (LogSum) Eval(out Matrix, in []Matrix) {
-	size := len(in[0].Data)
-	var x logSum
-	for from := 0; from < size; from += part {
-		x.n = min(part, size-from)
+func (k LogSum) Eval(out Matrix, in []Matrix) {
+	x := logSum{LogSum: k}
+	for from := 0; from < len(in[0].Data); from += part {
+		x.n = min(part, len(in[0].Data)-from)
 		x.sum(out.Data[from:], in, from)
 	}
 }
 
-func (LogSum) diff(j int, _ []int) derivative {
-	return derivative{LogSumShare{j}, []operand{upstream, result}}
-}
+func (LogSum) diff(j int, _ []int) derivative { return derivative{LogSumShare{j}, []operand{upstream, result}} }
 
 // LogSumShare is the derivative of LogSum by operand Of: g times its share.
 type LogSumShare struct{ Of int }
@@ -133,8 +135,17 @@ func (k LogSumShare) Eval(out Matrix, in []Matrix) {
 
 // A logSum has room for n numbers.
 type logSum struct {
-	n              int
-	top, apart, by [part]float64
+	LogSum
+	n                    int
+	top, apart, by, room [part]float64
+}
+
+// share is where the shares of operand j go, in operands of so many numbers.
+func (x *logSum) share(out []float64, j, size int) []float64 {
+	if x.Alone {
+		return x.room[:x.n]
+	}
+	return out[(1+j)*size:][:x.n]
 }
 
 // sum sets the first n numbers of out to what is a LogSum of in from a number on, and the shares.
@@ -149,42 +160,49 @@ func (x *logSum) sum(out []float64, in []Matrix, from int) {
 		x.limits(out, in, from)
 		return
 	}
+	if len(in) == 2 && x.Alone {
+		vec.Exp(apart, apart)
+		vec.Log1p(apart, apart)
+		vec.Add(out[:n], apart, top)
+		return
+	}
 	clear(by)
 	for j, a := range in {
-		share := out[(1+j)*size:][:n]
-		vec.Affine2(share, a.Data[from:][:n], top, 1, -1, 0)
-		vec.Exp(share, share)
-		vec.Add(by, by, share)
+		vec.ExpApart(x.share(out, j, size), by, a.Data[from:], top)
 	}
-	if len(in) == 2 { // one share is 1
-		vec.Mul(apart, out[size:][:n], out[2*size:])
+	if len(in) == 2 { // one of the two is 1
+		vec.Mul(apart, x.share(out, 0, size), x.share(out, 1, size))
 		vec.Log1p(apart, apart)
 	} else {
 		vec.Log(apart, by)
 	}
 	vec.Add(out[:n], apart, top)
-	vec.Div(by, ones[:n], by)
+	if x.Alone {
+		return
+	}
+	recipLoop(by, by, nil)
 	for j := range in {
-		share := out[(1+j)*size:][:n]
+		share := x.share(out, j, size)
 		vec.Mul(share, share, by)
 	}
 }
 
 // limits is sum where operands are infinite or NaN.
 func (x *logSum) limits(out []float64, in []Matrix, from int) {
-	size := len(in[0].Data)
 	for i := range x.n {
 		top, total := x.top[i], 0.0
-		for j, a := range in {
-			share, v := &out[(1+j)*size+i], a.Data[from+i]
-			if *share = 1; v != top { // where it is equal, perhaps infinite
-				*share = math.Exp(v - top)
+		part := func(a Matrix) float64 {
+			if v := a.Data[from+i]; v != top {
+				return math.Exp(v - top)
 			}
-			total += *share
+			return 1 // also where both are infinite
+		}
+		for _, a := range in {
+			total += part(a)
 		}
 		out[i] = top + math.Log(total)
-		for j := range in {
-			out[(1+j)*size+i] /= total
+		for j, a := range in {
+			x.share(out, j, len(in[0].Data))[i] = part(a) / total
 		}
 	}
 }

@@ -26,6 +26,11 @@ func TestLogSum(t *testing.T) {
 			}
 		}
 		LogSum{}.Eval(out, in)
+		alone := NewMatrix(rows, columns)
+		LogSum{Alone: true}.Eval(alone, in)
+		for i, v := range alone.Data {
+			same(t, out.Data[i], v, 0)
+		}
 		g, grad := NewMatrix(rows, columns), make([]Matrix, many)
 		for i := range g.Data {
 			g.Data[i] = float64(rng.IntN(3))

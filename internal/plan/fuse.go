@@ -9,6 +9,7 @@ import (
 // fuse rewrites the nodes so that fewer numbers are read and written.
 func (p *planner) fuse(roots []*root) {
 	for _, n := range p.order {
+		n.leaveAlone()
 		n.scaleByConstant()
 		n.foldScales()
 		n.foldReduce()
@@ -51,6 +52,16 @@ func (n *node) scaleByConstant() {
 		coef[r] *= by
 	}
 	n.k, n.in = kernel.Scale{Coef: kernel.NewCoefs(coef)}, []*node{x}
+}
+
+// leaveAlone drops the working rows of a log sum whose derivative is not asked for.
+func (n *node) leaveAlone() {
+	if _, ok := n.k.(kernel.Head); !ok {
+		return
+	}
+	if x := n.in[0]; x.k == (kernel.LogSum{}) && x.inner() {
+		n.k, n.in, x.uses = kernel.LogSum{Alone: true}, x.in, 0
+	}
 }
 
 // foldScales makes a scaling part of the product with a gradient that it is of, or that is of it, where all rows have one coefficient.

@@ -90,6 +90,9 @@ func sparseAVX2(dst, a, b *float64, split, n, to, rows int, c *float64, from, re
 func expAVX2(dst, x *float64, n int, t *[12][4]float64)
 
 //go:noescape
+func expApartAVX2(dst, sum, x, from *float64, n int, t *[12][4]float64)
+
+//go:noescape
 func logAVX2(dst, x *float64, n int, t *[19][4]float64) (done int)
 
 //go:noescape

@@ -62,6 +62,19 @@ func Exp(dst, x []float64) {
 	}
 }
 
+// ExpApart is dst = exp(x − from), and adds that to sum.
+func ExpApart(dst, sum, x, from []float64) {
+	sum, x, from = sum[:len(dst)], x[:len(dst)], from[:len(dst)]
+	i := quads(len(dst))
+	if i > 0 {
+		expApartAVX2(&dst[0], &sum[0], &x[0], &from[0], i, &expTable.rows)
+	}
+	for ; i < len(dst); i++ {
+		dst[i] = ExpOf(x[i] - from[i])
+		sum[i] += dst[i]
+	}
+}
+
 // ExpOf is Exp of one number, 2^e·2^(k/64)·eʳ with |r| ≤ log(2)/128, and five terms of eʳ. The power of 2 is a product of two, for results below
 // the least normal number.
 func ExpOf(x float64) float64 {

@@ -83,6 +83,8 @@ var loops = []loop{
 		func(_, x, _ float64, _ [3]float64) float64 { return ExpOf(x) }},
 	{"Log", func(dst, x, _ []float64, _ [][]float64) { Log(dst, x) },
 		func(_, x, _ float64, _ [3]float64) float64 { return LogOf(x) }},
+	{"ExpApart", func(dst, x, y []float64, _ [][]float64) { ExpApart(make([]float64, len(dst)), dst, x, y) },
+		func(old, x, y float64, _ [3]float64) float64 { return old + ExpOf(x-y) }},
 	{"Log1p", func(dst, x, y []float64, _ [][]float64) { Exp(dst, x); Log1p(dst, dst) },
 		func(_, x, y float64, _ [3]float64) float64 {
 			return Log1pOf(ExpOf(x))
