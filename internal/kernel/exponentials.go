@@ -122,7 +122,9 @@ func (k LogSum) Eval(out Matrix, in []Matrix) {
 	}
 }
 
-func (LogSum) diff(j int, _ []int) derivative { return derivative{LogSumShare{j}, []operand{upstream, result}} }
+func (LogSum) diff(j int, _ []int) derivative {
+	return derivative{LogSumShare{j}, []operand{upstream, result}}
+}
 
 // LogSumShare is the derivative of LogSum by operand Of: g times its share.
 type LogSumShare struct{ Of int }
