@@ -187,7 +187,7 @@ type marginal struct {
 
 // A pooled is what pools of the sampler's draws have come to.
 type pooled struct {
-	tried int         // draws of the last one's chains
+	from  int         // draws of chains from which on the next one is tried
 	found *smc.Result // one that is good enough
 	err   error
 }
@@ -307,17 +307,18 @@ const (
 	worthPooling = 1.5  // by how many times they have to be more
 	leastJumps   = 0.1  // of what a mixture of normals proposes, which has to be near
 	leastPooled  = 4000 // effective draws of chains
-	againPooled  = 2    // times as many draws as the last time
+	againPooled  = 2    // times as many draws as the last time,
+	unsettled    = 8    // or so many, where a tail was heavy because few chains had been there
 )
 
 // need is by how many times the draws of a sampler have to be more for the numbers of the summary.
 func (p *Posterior) need(ctx context.Context, w *marginal, r smc.Result, seed uint64, over func() bool) float64 {
 	p.take(w.fromSampler(r))
 	more := p.findings.numbers.Times()
-	if more < worthPooling || r.Jumps < leastJumps || r.Effective < leastPooled || len(r.Z) < againPooled*w.pool.tried {
+	if more < worthPooling || r.Jumps < leastJumps || r.Effective < leastPooled || len(r.Z) < w.pool.from {
 		return more
 	}
-	w.pool.tried = len(r.Z)
+	w.pool.from = againPooled * len(r.Z)
 	chains := weighted.Chains{Z: r.Z, N: r.Chains, Groups: len(r.Islands), Effective: r.Effective}
 	enough, err := cells.Pool(ctx, w.sampled, chains, cells.Pooling{
 		Switches: w.switches, Complete: w.complete(seed), Seed: parallel.Mix(seed, streams.Cells),
@@ -334,7 +335,9 @@ func (p *Posterior) need(ctx context.Context, w *marginal, r smc.Result, seed ui
 	if w.pool.err = err; err == nil && (enough || p.findings.numbers.Times() <= 1 && !p.findings.numbers.Unsettled()) {
 		return 1
 	}
-	w.pool.found = nil
+	if w.pool.found = nil; p.findings.numbers.Unsettled() {
+		w.pool.from = unsettled * len(r.Z)
+	}
 	return more
 }
 
