@@ -159,6 +159,7 @@ func underflow(v, x, y float64) float64 {
 // 1/10 where v is 0.1: so 0.1 + 0.2 is 0.3, and still no two numbers are one, for it is off by less than half of what v is apart from the
 // next number. Whole numbers and multiples of 1/1024 stand for themselves, and very large ones for the shortest decimal that rounds to them.
 // So do powers of two, for which that may be further above than half of what they are apart from the number below: that one has what is left.
+// Numbers below 2⁻⁹⁶⁰ have less of an error than that, as half of what they are apart is hardly a number itself.
 func written(v float64) Rounded {
 	const mantissa = 1<<52 - 1
 	if isWhole(1024*v) || math.IsInf(v, 0) || math.IsNaN(v) {
