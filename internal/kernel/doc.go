@@ -16,6 +16,7 @@
 //	                   Reduce ⇄ Spread        c + Σ_j M_j·x_j with sparse M_j
 //	                   Total ⇄ Fill           the sum of all numbers
 //	number by number   Elementwise ─▶ Slope   f(a), f(a, b), f(a, b, c)
+//	                   LogSum ─▶ LogSumShare  log Σ_j exp(x_j); Head is a result without its working rows
 //	signs              Select ─▶ Gate         a where the sign is 1, else b
 //	                   Table                  a number for each combination of signs
 //	                   Formulas, Flip         ¬a and a ∧ b of signs; x times a difference of signs

@@ -11,9 +11,9 @@
 //	Gorgonia graph, inputs, results
 //	   │  read        nodes in topological order; what is the same in each run is
 //	   │              computed now, and is a number from then on
-//	   │  fuse        products with constants ─▶ scalings; a Reduce reads through
-//	   │              what leads to it; chains of sums of gradients ─▶ one accumulate;
-//	   │              runs of neighbouring rows ─▶ views, without a step
+//	   │  fuse        products with constants ─▶ scalings, which products with gradients
+//	   │              take in; a Reduce reads through what leads to it; chains of sums of
+//	   │              gradients ─▶ one accumulate; runs of neighbouring rows ─▶ views, without a step
 //	   │  bind        each value gets a slice, used again when the value is dead
 //	   ▼
 //	steps ── Run      allocates nothing
