@@ -405,7 +405,14 @@ func (s *Sum) sweep(b *bound, g int, factor func(k int) []float64, known []float
 	n := s.n
 	clear(s.sum)
 	clear(s.blocked) // how many factors say that the value is impossible
+	blocked := false
 	move := func(from, to []float64) {
+		vec.Affine2(s.exp, to, from, 1, -1, 0)
+		if t := vec.Sum(s.exp); t-t == 0 {
+			vec.Add(s.sum, s.sum, s.exp)
+			return
+		}
+		blocked = true
 		for k, v := range to {
 			if was := from[k]; v > math.Inf(-1) && was > math.Inf(-1) {
 				s.sum[k] += v - was
@@ -430,11 +437,14 @@ func (s *Sum) sweep(b *bound, g int, factor func(k int) []float64, known []float
 			c := changes[0]
 			move(row(c.swept, c.from), row(c.swept, c.to))
 		}
-		for k, v := range known[value*n:][:n] {
-			if s.blocked[k] > 0 {
-				v = math.Inf(-1)
+		vec.Add(own, known[value*n:], s.sum)
+		if !blocked {
+			continue
+		}
+		for k, b := range s.blocked {
+			if b > 0 {
+				own[k] = math.Inf(-1)
 			}
-			own[k] = v + s.sum[k]
 		}
 	}
 }
@@ -442,28 +452,27 @@ func (s *Sum) sweep(b *bound, g int, factor func(k int) []float64, known []float
 // normalise subtracts the log of the sum of the rows' exponentials from all rows, and
 // stores it in dst.
 func (s *Sum) normalise(dst []float64, rows [][]float64) {
-	for k := range s.top {
-		s.top[k], dst[k] = math.Inf(-1), 0
-	}
-	for _, row := range rows {
-		for k, v := range row {
-			if v > s.top[k] {
-				s.top[k] = v
-			} else if math.IsNaN(v) {
-				row[k] = math.Inf(-1)
+	if s.largest(rows); math.IsNaN(vec.Sum(s.top)) {
+		for _, row := range rows {
+			for k, v := range row {
+				if math.IsNaN(v) {
+					row[k] = math.Inf(-1)
+				}
 			}
 		}
+		s.largest(rows)
 	}
+	clear(dst)
 	for _, row := range rows {
 		if s.counts(row) {
-			floats.SubTo(s.exp, row, s.top)
-			vec.Exp(s.exp, s.exp)
-			floats.Add(dst, s.exp)
+			vec.ExpApart(s.exp, dst, row, s.top)
 		}
 	}
+	vec.Log(dst, dst)
+	vec.Add(dst, dst, s.top)
 	endless := false
 	for k, top := range s.top {
-		if dst[k] = top + math.Log(dst[k]); math.IsInf(top, 0) {
+		if math.IsInf(top, 0) {
 			dst[k], endless = top, true
 		}
 	}
@@ -481,6 +490,14 @@ func (s *Sum) normalise(dst []float64, rows [][]float64) {
 				row[k] = math.Inf(-1)
 			}
 		}
+	}
+}
+
+// largest makes s.top the largest of each column, NaN where one is that.
+func (s *Sum) largest(rows [][]float64) {
+	vec.Fill(s.top, math.Inf(-1))
+	for _, row := range rows {
+		vec.Larger(s.top, s.exp, s.top, row)
 	}
 }
 
