@@ -103,7 +103,8 @@ type batch struct {
 	byKey  map[formKey]int
 	At     []ref          // by node
 	inAff  []bool         // by node, perhaps short: affine sums that other affine sums use
-	inner  map[ir.ID]bool // have no row, once that is known
+	nests  bool           // there are conjunctions or log sums
+	inner  map[ir.ID]bool // of these those that have no row, once that is known
 	folds  folds
 	Tables tables
 
@@ -142,7 +143,9 @@ func newBatch(st *ir.Store, outs []ir.Output, sz Sizes) *batch {
 		}
 	}
 	b.Tables.count(list)
-	b.inner = b.innerRows(list, outs)
+	if b.nests {
+		b.inner = b.innerRows(list, outs)
+	}
 	for _, id := range list {
 		if !b.inner[id] {
 			b.add(id)
@@ -221,6 +224,7 @@ func (b *batch) reachable(outs []ir.Output) []ir.ID {
 		}
 		seen[id] = true
 		first, v := len(stack), b.View(id)
+		b.nests = b.nests || v.Kind == ir.And || isLogSum(v)
 		stack = b.operands(stack, v)
 		last := len(stack)
 		if v.Affine || v.Kind == ir.Select || b.folds.has(id) {
