@@ -85,7 +85,7 @@ func gated(g, slope float64) float64 {
 
 func logLoop(out, x, _ []float64) { vec.Log(out, x) }
 
-// logAddExp is log(eᵃ + eᵇ), of which [LogSum] is many.
+// logAddExp is log(eᵃ + eᵇ), the LogSum of two.
 func logAddExp(a, b float64) float64 {
 	if a == b { // also where both are infinite
 		return a + math.Ln2
@@ -193,18 +193,18 @@ func (x *logSum) sum(out []float64, in []Matrix, from int) {
 func (x *logSum) limits(out []float64, in []Matrix, from int) {
 	for i := range x.n {
 		top, total := x.top[i], 0.0
-		part := func(a Matrix) float64 {
+		above := func(a Matrix) float64 {
 			if v := a.Data[from+i]; v != top {
 				return math.Exp(v - top)
 			}
 			return 1 // also where both are infinite
 		}
 		for _, a := range in {
-			total += part(a)
+			total += above(a)
 		}
 		out[i] = top + math.Log(total)
 		for j, a := range in {
-			x.share(out, j, len(in[0].Data))[i] = part(a) / total
+			x.share(out, j, len(in[0].Data))[i] = above(a) / total
 		}
 	}
 }
