@@ -21,7 +21,7 @@ const (
 // the same number on either side of a branch, that is one observation. Its Unreliable lists those that the program did not expect.
 // It is an error if the program observes other numbers in one branch than in another, or none.
 func (p *Posterior) LOO() (LOO, error) {
-	points, weights, err := p.pointsForLOO()
+	points, weights, chains, err := p.pointsForLOO()
 	if err != nil {
 		return LOO{}, err
 	}
@@ -60,23 +60,30 @@ func (p *Posterior) LOO() (LOO, error) {
 	if err != nil {
 		return LOO{}, err
 	}
-	r, err := loo.Of(elements(d, made, points[0]), logs, weights)
+	r, err := loo.Of(elements(d, made, points[0]), logs, weights, chains)
 	return r, wrapped(err)
 }
 
-// pointsForLOO are draws of the posterior that have a weight, of many every so many.
-func (p *Posterior) pointsForLOO() (points [][]float64, weights []float64, err error) {
+// pointsForLOO are draws of the posterior that have a weight, of many every so many, with their chains if they are of chains.
+func (p *Posterior) pointsForLOO() (points [][]float64, weights []float64, chains []int, err error) {
 	s, err := p.Sample()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	most := max(1000, min(mostLeftOut, mostLikelihoods/max(1, len(p.Density.Data()))))
-	for k := 0; k < s.Len(); k += 1 + (s.Len()-1)/most {
+	every := 1 + (s.Len()-1)/most
+	if s.Chains() > 0 {
+		every |= 1 // draws of all chains, which are an even number
+	}
+	for k := 0; k < s.Len(); k += every {
 		if w := s.Weights[k]; w > 0 {
 			points, weights = append(points, s.Point(k)), append(weights, w)
+			if s.Chains() > 0 {
+				chains = append(chains, k%s.Chains())
+			}
 		}
 	}
-	return points, weights, nil
+	return points, weights, chains, nil
 }
 
 // madeBy lists the observations that the program makes at z and that are not missing.

@@ -63,7 +63,7 @@ func Of(ctx context.Context, pool *weighted.Sample, n int, seed uint64) (Draws, 
 	z := make([][]float64, n)
 	if n > 0 {
 		s := pool
-		if !pool.Correlated() {
+		if pool.Chains() == 0 {
 			var err error
 			s, err = weighted.Draw(ctx, density, q, max(fewest, int(math.Ceil(pool.Oversampling()*float64(n)))), seed)
 			if err != nil {

@@ -47,8 +47,9 @@ type Point struct {
 }
 
 // Of computes the result from log likelihoods, observations × draws, of observations that have names. weights are those of the
-// draws; nil if these are even. It is an error if a log likelihood is NaN or +Inf.
-func Of(names []string, logLikelihoods [][]float64, weights []float64) (Result, error) {
+// draws; nil if these are even. chains are the numbers from 0 of the Markov chains that the draws are of; nil if these are independent.
+// It is an error if a log likelihood is NaN or +Inf.
+func Of(names []string, logLikelihoods [][]float64, weights []float64, chains []int) (Result, error) {
 	if len(logLikelihoods) == 0 || len(names) != len(logLikelihoods) {
 		return Result{}, fmt.Errorf("loo: log likelihoods of %d observations with %d names", len(logLikelihoods), len(names))
 	}
@@ -59,10 +60,10 @@ func Of(names []string, logLikelihoods [][]float64, weights []float64) (Result, 
 	}
 	r := Result{Points: make([]Point, len(names)), Threshold: weighted.KThreshold(n)}
 	err := parallel.Do(parallel.Processors(len(names)), len(names), func(_, i int) (err error) {
-		if len(logLikelihoods[i]) != n || weights != nil && len(weights) != n {
+		if len(logLikelihoods[i]) != n || weights != nil && len(weights) != n || chains != nil && len(chains) != n {
 			return fmt.Errorf("loo: %s: %d log likelihoods for %d draws", names[i], len(logLikelihoods[i]), n)
 		}
-		r.Points[i], err = point(names[i], logLikelihoods[i], logs)
+		r.Points[i], err = point(names[i], logLikelihoods[i], logs, chains)
 		return err
 	})
 	if err != nil {
@@ -74,7 +75,7 @@ func Of(names []string, logLikelihoods [][]float64, weights []float64) (Result, 
 	return r, nil
 }
 
-func point(name string, logLikelihood, logWeights []float64) (Point, error) {
+func point(name string, logLikelihood, logWeights []float64, chains []int) (Point, error) {
 	ratio, density := make([]float64, len(logWeights)), make([]float64, len(logWeights))
 	for s, l := range logLikelihood {
 		if ratio[s] = math.Inf(-1); logWeights[s] > ratio[s] {
@@ -88,13 +89,29 @@ func point(name string, logLikelihood, logWeights []float64) (Point, error) {
 	p := Point{Name: name, K: smooth.K}
 	floats.AddConst(-floats.LogSumExp(smooth.LogWeights), smooth.LogWeights)
 	p.ELPD.Value = floats.LogSumExp(floats.AddTo(density, smooth.LogWeights, logLikelihood))
+	off := ratio // by how much each draw moves the value
 	for s, w := range smooth.LogWeights {
-		off := math.Exp(w) * math.Expm1(logLikelihood[s]-p.ELPD.Value)
-		p.ELPD.SE += off * off
+		off[s] = math.Exp(w) * math.Expm1(logLikelihood[s]-p.ELPD.Value)
 	}
-	p.ELPD.SE = math.Sqrt(p.ELPD.SE)
+	p.ELPD.SE = floats.Norm(sums(off, chains), 2)
 	p.Params = floats.LogSumExp(floats.AddTo(density, logWeights, logLikelihood)) - floats.LogSumExp(logWeights) - p.ELPD.Value
 	return p, nil
+}
+
+// sums are those of x over each chain, by which the standard error of the sum of all is what it is of independent draws; x itself if its
+// elements are independent.
+func sums(x []float64, chains []int) []float64 {
+	if chains == nil {
+		return x
+	}
+	list := make([]float64, slices.Max(chains)+1)
+	for s, c := range chains {
+		list[c] += x[s]
+	}
+	if n := float64(len(list)); n > 1 {
+		floats.Scale(math.Sqrt(n/(n-1)), list)
+	}
+	return list
 }
 
 // each is f of each point.

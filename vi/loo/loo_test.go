@@ -47,7 +47,7 @@ func TestLikeR(t *testing.T) {
 		}
 		require.NoError(t, json.Unmarshal(all[name], &want))
 		names, x := columns(t, name)
-		r, err := Of(names, x, nil)
+		r, err := Of(names, x, nil, nil)
 		require.NoError(t, err)
 		require.InDelta(t, want.ELPD, r.ELPD.Value, 1e-7)
 		require.InDelta(t, want.SE, r.ELPD.SE, 1e-7)
@@ -91,14 +91,36 @@ func TestWeights(t *testing.T) {
 			twice[i] = append(twice[i], slices.Repeat(x[i][s:s+1], copies)...)
 		}
 	}
-	one, err := Of(names, x, weights)
+	one, err := Of(names, x, weights, nil)
 	require.NoError(t, err)
-	two, err := Of(names, twice, nil)
+	two, err := Of(names, twice, nil, nil)
 	require.NoError(t, err)
 	require.InDelta(t, two.ELPD.Value, one.ELPD.Value, 0.01)
-	plain, err := Of(names, x, nil)
+	plain, err := Of(names, x, nil, nil)
 	require.NoError(t, err)
 	require.Greater(t, math.Abs(plain.ELPD.Value-two.ELPD.Value), 0.03) // weights count
+}
+
+// Chains of which all draws are the same tell as much as one draw each.
+func TestChains(t *testing.T) {
+	names, x := columns(t, "schools")
+	times, chains := make([][]float64, len(x)), []int{}
+	for range 4 {
+		for c := range x[0] {
+			chains = append(chains, c)
+		}
+		for i := range x {
+			times[i] = append(times[i], x[i]...)
+		}
+	}
+	one, err := Of(names, x, nil, nil)
+	require.NoError(t, err)
+	of, err := Of(names, times, nil, chains)
+	require.NoError(t, err)
+	independent, err := Of(names, times, nil, nil)
+	require.NoError(t, err)
+	require.InEpsilon(t, one.MonteCarlo, of.MonteCarlo, 0.05)
+	require.InEpsilon(t, one.MonteCarlo/2, independent.MonteCarlo, 0.05) // chains count
 }
 
 // Weights of predictions are those that maximise their logarithm, in closed form: of two models which are right in turns.
@@ -127,7 +149,7 @@ func TestErrors(t *testing.T) {
 		if want == "y: log importance" {
 			want = "none of 0"
 		}
-		_, err := Of([]string{"y"}, x, nil)
+		_, err := Of([]string{"y"}, x, nil, nil)
 		require.ErrorContains(t, err, want)
 	}
 }

@@ -41,7 +41,7 @@ const (
 // more draws would not help, or may be infinite. Its standard error becomes infinite, and so does that of a mean that is not known either. There are the
 // quantiles of the middle, too, if it asked for them.
 func heavyTailed(s *weighted.Sample, x []float64, m *Moments, quantiles func(probs ...float64) []mc.Estimate) (heavy bool, q []mc.Estimate) {
-	most, times, chains := heavyTails, 1.0, s.Correlated()
+	most, times, chains := heavyTails, 1.0, s.Chains() > 0
 	if chains {
 		most, times = noLimit, ofChains
 	}

@@ -69,7 +69,7 @@ func (n *Numbers) list() []known {
 func (n *Numbers) listed() (list []known) {
 	s := n.Sample
 	add := func(what string, se, accepted, wanted float64) {
-		if s.Correlated() {
+		if s.Chains() > 0 {
 			accepted *= ofChains
 		}
 		list = append(list, known{what, se / accepted, se / wanted})
@@ -99,7 +99,7 @@ func (n *Numbers) listed() (list []known) {
 			for k, p := range s.Masses(i) {
 				add(fmt.Sprintf("the probability that %s is %v", name, values[k]), p.SE, accepted.prob, wanted.prob)
 			}
-			if len(values) > 2 || len(values) == 2 && !s.Correlated() {
+			if len(values) > 2 || len(values) == 2 && s.Chains() == 0 {
 				add("the standard deviation of "+name, m.SD.SE/max(m.SD.Value, leastSD*(values[1]-values[0])), accepted.sd, wanted.sd)
 			}
 			continue

@@ -75,8 +75,9 @@ func (s *Sample) normal(weights []float64) family.Q {
 	return mixture.New([]float64{0}, []family.Q{family.Independent(mean, sd)})
 }
 
-// Correlated reports whether the draws are those of chains: there is no proposal to take more from.
-func (s *Sample) Correlated() bool { return s.chains > 0 }
+// Chains is how many chains the draws are of, draw k of chain k mod Chains: there is no proposal to take more from. It is 0 if they are
+// independent.
+func (s *Sample) Chains() int { return s.chains }
 
 // ChainK is the k-hat of the sums of f ≥ 0 over chains. From 0.5 on these have no variance, of which the standard error of f's expectation is:
 // a few chains have been where others have to go for f to be known. The draws of chains that go slowly there may have a lower one.
