@@ -301,12 +301,22 @@ func studentSide(t, nu float64) tail {
 	case t == 0:
 		return tail{log: -math.Ln2}
 	}
+	if far := -farStudent * math.Sqrt(nu); t < far { // the tail falls as |t|^−ν from here on, to rounding; t² may be infinite
+		out := studentSide(far, nu)
+		more := math.Log(far / t)
+		out.log += nu * more
+		out.byA += more
+		return out
+	}
 	r := t / math.Sqrt(nu) * (t / math.Sqrt(nu))
 	w, rest := 1/(1+r), 1/(1+1/r)
 	b := betaTail(w, rest, 0.5*nu, 0.5).side(false)
 	out := tail{b.log - math.Ln2, -2 * b.byX, 0.5*b.byA + b.byX/nu, 0, t > 0}
 	return out.side(false)
 }
+
+// farStudent is a distance in units of √ν.
+const farStudent = 1e10
 
 func logStudentCDF(t, nu float64) float64 {
 	switch {
