@@ -37,7 +37,10 @@ type centred struct {
 }
 
 func (d *Density) centre() (x centred, err error) {
-	switches, _ := d.summable()
+	var switches []derive.SwitchLatent
+	for _, g := range d.summable() {
+		switches = append(switches, g.switches...)
+	}
 	if len(switches) == 0 {
 		return x, nil
 	}

@@ -279,6 +279,29 @@ func plan(all []SwitchLatent, together [][]int, apart []bool) *elimination.Plan 
 	return elimination.NewPlan(values, factors, mostEliminated)
 }
 
+// Meeting is how switches are summed out of terms that depend on planes: the factor of each term, and the order. There is none if that would cost too
+// much.
+func Meeting(switches []SwitchLatent, planes [][]int) (factors []elimination.Factor, order *elimination.Plan) {
+	places, values, rows := placesOf(switches), make([]int, len(switches)), 0
+	for _, of := range planes {
+		f := places.factor(of)
+		if rows += f.Rows(); rows > mostEliminated {
+			return nil, nil
+		}
+		factors = append(factors, f)
+	}
+	for k, s := range switches {
+		values[k] = len(s.Planes) + 1
+	}
+	order = elimination.NewPlan(values, factors, mostEliminated)
+	for k := range switches {
+		if order.Cost(k) > mostEliminated {
+			return nil, nil
+		}
+	}
+	return factors, order
+}
+
 // places are the switches that have a plane, and its number among their planes.
 type places map[int][]struct{ of, at int }
 

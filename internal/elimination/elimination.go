@@ -280,13 +280,54 @@ func (p *Plan) Bind(n int) *Sum {
 		}
 		s.steps = append(s.steps, b)
 	}
-	for k, b := range s.steps {
-		if len(b.given) > 0 {
-			to := &s.steps[p.of[slices.MinFunc(b.given, func(v, w int) int { return cmp.Compare(p.of[v], p.of[w]) })]]
-			to.from = append(to.from, arrival{k, p.rows(to.vars(), p.all(b.given))})
-		}
+	for k, from := range p.arrivals() {
+		s.steps[k].from = from
 	}
 	return s
+}
+
+// arrivals are those of each step.
+func (p *Plan) arrivals() [][]arrival {
+	from := make([][]arrival, len(p.steps))
+	for k, s := range p.steps {
+		if len(s.given) > 0 {
+			to := p.of[slices.MinFunc(s.given, func(v, w int) int { return cmp.Compare(p.of[v], p.of[w]) })]
+			from[to] = append(from[to], arrival{k, p.rows(p.steps[to].vars(), p.all(s.given))})
+		}
+	}
+	return from
+}
+
+// Fold is log Σ_x Π_f exp(L_f(x_f)) as an expression of the rows of factors, and of what else is known of each variable's values.
+func Fold[E any](p *Plan, factor func(f, row int) E, variable func(v, value int) E, sum, logSum func([]E) E) E {
+	messages, from := make([][]E, len(p.steps)), p.arrivals()
+	var totals []E
+	for k := range p.steps {
+		s := &p.steps[k]
+		factors, logs := slices.Concat(s.swept, s.more), make([]E, p.values[s.v])
+		at := make([][]int32, len(factors))
+		for j, f := range factors {
+			at[j] = p.rows(s.vars(), p.factors[f])
+		}
+		rows := p.all(s.vars()).Rows()
+		for r := range rows {
+			value := r % len(logs)
+			terms := []E{variable(s.v, value)}
+			for j, f := range factors {
+				terms = append(terms, factor(f, int(at[j][r])))
+			}
+			for _, m := range from[k] {
+				terms = append(terms, messages[m.step][m.at[r]])
+			}
+			if logs[value] = sum(terms); value == len(logs)-1 {
+				messages[k] = append(messages[k], logSum(logs))
+			}
+		}
+		if len(s.given) == 0 {
+			totals = append(totals, messages[k]...)
+		}
+	}
+	return sum(totals)
 }
 
 // changes are those in row g of given, by value.
