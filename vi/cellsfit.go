@@ -161,10 +161,13 @@ func (c *cellsFit) tries(ctx context.Context) (list []func(context.Context) (*Po
 		return append(list, plain, c.ofDraws), nil
 	}
 	summed := func(ctx context.Context) (*Posterior, error) { return c.find(ctx, c.switches) }
+	together, err := c.meet(ctx)
 	switch {
+	case err != nil:
+		return nil, err
 	case len(c.switches) == 0:
 		return append(list, plain, c.ofDraws), nil
-	case sumsFirst(c.d, c.switches) && c.d.Dim() > cells.MostLatents:
+	case sumsFirst(c.d, c.switches) && c.d.Dim() > cells.MostLatents, together:
 		return append(list, summed), nil
 	case sumsFirst(c.d, c.switches):
 		return append(list, summed, plain, c.ofDraws), nil

@@ -198,7 +198,10 @@ func Relocated(d *graph.Density, draws [][]float64, times int, forgetful bool) (
 func Rescaled(d *graph.Density, draws [][]float64, times int, forgetful bool) ([][]float64, error) {
 	return moved(d, draws, func(r *sampler, m *mover, s *states, rng *rand.Rand) error {
 		for range times {
-			if m.rescale(s, rng); forgetful {
+			if err := m.rescale(s, rng); err != nil {
+				return err
+			}
+			if forgetful {
 				clear(m.energy)
 			}
 			if _, err := m.settle(s, rng); err != nil {

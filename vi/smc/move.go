@@ -14,11 +14,12 @@ import (
 // A mover moves blocks of n points. It is for one goroutine.
 type mover struct {
 	*path
-	n     int
-	ex    *graph.Executor // ∇ log r: log r itself is needed at the end of a trajectory only
-	to    candidates
-	res   renewal
-	walls *walls
+	n      int
+	ex     *graph.Executor // ∇ log r: log r itself is needed at the end of a trajectory only
+	to     candidates
+	res    renewal
+	walls  *walls
+	scaled *derive.Distances // or nil
 
 	p, v, room, away, pull []float64 // latents × n; pull is ∇ log q0
 	energy, tmp            []float64 // by column
@@ -62,6 +63,11 @@ func newMover(d *graph.Density, shared *path, n int, complete func(n int) Comple
 	}
 	if m.walls, err = newWalls(d, n); err != nil {
 		return nil, err
+	}
+	if len(shared.scales.List) > 0 {
+		if m.scaled, err = shared.scales.Bind(d.Engine(), n); err != nil {
+			return nil, err
+		}
 	}
 	m.res.which = make([]int, n)
 	for _, x := range []*[]float64{&m.p, &m.v, &m.room, &m.away, &m.pull, &m.res.other} {
@@ -281,21 +287,29 @@ func (m *mover) relocate(s *states, times int, rng *rand.Rand) (accepted float64
 	return accepted, nil
 }
 
-// rescale proposes for each point of s one where a positive latent is multiplied, and what log r has in products with it is divided by as much, as is
-// the noise of latents that are not centred: a scale goes out of the neck of a funnel at once. m.energy are the logarithms of how volumes grow.
-func (m *mover) rescale(s *states, rng *rand.Rand) {
-	z := m.to.value.Z
+// rescale proposes for each point of s one where a positive latent is multiplied, and others move with it; see [derive.Scale]. So a scale goes into the
+// neck of a funnel, and out of it, at once: that of noise that is not centred, and that of observations which have a latent each. m.energy are the
+// logarithms of how volumes grow.
+func (m *mover) rescale(s *states, rng *rand.Rand) error {
+	z, x, n := m.to.value.Z, m.scaled.X, m.n
 	copy(z, s.z)
-	for c := range m.n {
-		x := m.multiplied[rng.IntN(len(m.multiplied))]
-		n := float64(len(x.Latents))
-		by := rescaled / math.Sqrt(n) * rng.NormFloat64()
-		z[x.By*m.n+c] += by
-		for _, i := range x.Latents {
-			z[i*m.n+c] *= math.Exp(-by)
-		}
-		m.energy[c] = -by * n
+	copy(x.Z, s.z)
+	m.walls.arr.SignBatch(x.Signs, x.Z, n)
+	if err := x.Run(); err != nil {
+		return err
 	}
+	for c := range n {
+		k := rng.IntN(len(m.scales.List))
+		of := m.scales.List[k]
+		by := rescaled / math.Sqrt(float64(len(of.Moved))) * rng.NormFloat64()
+		z[of.By*n+c] += by
+		m.energy[c] = 0
+		for j, u := range of.Moved {
+			z[u.Latent*n+c] += math.Expm1(u.Power*by) * m.scaled.Of(k, j)[c]
+			m.energy[c] += u.Power * by
+		}
+	}
+	return nil
 }
 
 // settle moves the points of s to those in m.to.value.Z or not, and returns the mean probability of it; m.energy are the log densities of the ways

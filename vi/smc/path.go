@@ -17,9 +17,9 @@ type path struct {
 	pool             []states // of an earlier temperature, for differences
 	hubs             []int    // a latent for each prior of another and each guard that depends on it
 	relocations      []*relocation
-	multiplied       []derive.Multiplied // scales with their noise
-	done             <-chan struct{}     // of the context
-	*elimination                         // of many latents, or nil
+	scales           *derive.Scales
+	done             <-chan struct{} // of the context
+	*elimination                     // of many latents, or nil
 }
 
 // stopped reports whether the context has ended: trajectories end then, and move nothing.

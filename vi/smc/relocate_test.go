@@ -2,9 +2,11 @@ package smc_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -49,26 +51,65 @@ func TestRelocate(t *testing.T) {
 	}
 }
 
-// Scales that are multiplied by what the noise of latents is divided by leave draws what they are; if volumes are forgotten, they do not.
+// Scales that are multiplied, and what moves with them, leave draws what they are; if volumes are forgotten, they do not. The one program is of noise
+// that is not centred. In the other scales divide: a standard deviation, a variance and a precision, of what is a latent less others, or a multiple of it
+// less others; but none moves what two of its terms have, or what a guard in such a term compares.
 func TestRescale(t *testing.T) {
-	d := density(t, func(m *graph.Model) {
-		tau, lambda := m.Sample("tau", graph.HalfNormal(1)), m.Sample("lambda", graph.Gamma(3, 2))
-		for k, name := range []string{"a", "b", "c"} {
-			e := m.Sample("e "+name, graph.Normal(float64(k), 1))
-			mean := graph.Mul(tau, e)
-			if k > 0 {
-				mean = graph.Add(1, graph.Mul(2, graph.Mul(lambda, mean)))
+	for name, c := range map[string]struct {
+		build func(m *graph.Model)
+		want  []derive.Scale
+	}{
+		"multiplied": {
+			func(m *graph.Model) {
+				tau, lambda := m.Sample("tau", graph.HalfNormal(1)), m.Sample("lambda", graph.Gamma(3, 2))
+				for k, name := range []string{"a", "b", "c"} {
+					e := m.Sample("e "+name, graph.Normal(float64(k), 1))
+					mean := graph.Mul(tau, e)
+					if k > 0 {
+						mean = graph.Add(1, graph.Mul(2, graph.Mul(lambda, mean)))
+					}
+					m.Sample(name, graph.Normal(mean, 1))
+				}
+			},
+			[]derive.Scale{
+				{By: 0, Moved: []derive.Moved{{Latent: 2, Power: -1}, {Latent: 4, Power: -1}, {Latent: 6, Power: -1}}},
+				{By: 1, Moved: []derive.Moved{{Latent: 4, Power: -1}, {Latent: 6, Power: -1}}},
+			},
+		},
+		"divided": {
+			func(m *graph.Model) {
+				sd, variance, precision := m.Sample("sd", graph.HalfNormal(1)), m.Sample("variance", graph.Gamma(3, 2)), m.Sample("precision", graph.Gamma(4, 2))
+				r, c := m.Sample("r", graph.Normal(2, 0.2)), m.Sample("c", graph.Normal(0, 1))
+				jump := graph.If(graph.Greater(c, 0.5), 2, 0)
+				for k, scale := range []graph.Expr{sd, sd, graph.Sqrt(variance), graph.Pow(precision, -0.5)} {
+					u := m.Sample(fmt.Sprint("u ", k), graph.Normal(0, 1))
+					y := m.Sample(fmt.Sprint("y ", k), graph.Normal(graph.Add(graph.Mul(r, u), graph.Add(c, jump)), scale))
+					m.Sample(fmt.Sprint("of y ", k), graph.Normal(y, scale))
+				}
+				for k := range 2 {
+					m.Sample(fmt.Sprint("x ", k), graph.Normal(graph.If(graph.Greater(m.Sample(fmt.Sprint("v ", k), graph.Normal(0, 1)), 0), 1, -1), variance))
+				}
+			},
+			[]derive.Scale{
+				{By: 0, Moved: []derive.Moved{{Latent: 5, Power: 1}, {Latent: 7, Power: 1}, {Latent: 8, Power: 1}, {Latent: 10, Power: 1}}},
+				{By: 1, Moved: []derive.Moved{{Latent: 11, Power: 0.5}, {Latent: 13, Power: 0.5}, {Latent: 18, Power: 1}, {Latent: 20, Power: 1}}},
+				{By: 2, Moved: []derive.Moved{{Latent: 14, Power: -0.5}, {Latent: 16, Power: -0.5}}},
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := density(t, c.build)
+			s, err := d.Engine().Scales()
+			require.NoError(t, err)
+			assert.Equal(t, c.want, s.List)
+			rng := parallel.NewRand(1)
+			draws := make([][]float64, 20000)
+			for k := range draws {
+				draws[k] = d.PriorDraw(nil, rng)
 			}
-			m.Sample(name, graph.Normal(mean, 1))
-		}
-	})
-	require.Equal(t, []derive.Multiplied{{By: 0, Latents: []int{2, 4, 6}}, {By: 1, Latents: []int{4, 6}}}, d.Engine().Multiplied())
-	rng := parallel.NewRand(1)
-	draws := make([][]float64, 20000)
-	for k := range draws {
-		draws[k] = d.PriorDraw(nil, rng)
+			stay(t, draws, func(forgetful bool) ([][]float64, error) { return smc.Rescaled(d, draws, 20, forgetful) })
+		})
 	}
-	stay(t, draws, func(forgetful bool) ([][]float64, error) { return smc.Rescaled(d, draws, 20, forgetful) })
 }
 
 // stay tests that draws are of the same distribution after moves, and are not after forgetful ones.

@@ -94,7 +94,9 @@ func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, er
 		}
 	}
 	r.path.relocations = relocationsOf(d, parallel.Mix(s.Seed, 3))
-	r.path.multiplied = d.Engine().Multiplied()
+	if r.path.scales, err = d.Engine().Scales(); err != nil {
+		return nil, err
+	}
 	r.path.done = r.ctx.Done()
 	cut := parallel.Blocks{N: s.Islands * s.Particles, Size: s.Particles}
 	r.team, err = parallel.NewPool(cut, parallel.Processors(s.Islands), s.Seed,
@@ -147,8 +149,10 @@ func (r *sampler) move() error {
 		if err = m.residual(&l.now, other, rng); err != nil {
 			return err
 		}
-		for range min(len(r.multiplied), besides) {
-			m.rescale(&l.now, rng)
+		for range min(len(r.scales.List), besides) {
+			if err = m.rescale(&l.now, rng); err != nil {
+				return err
+			}
 			if _, err = m.settle(&l.now, rng); err != nil {
 				return err
 			}

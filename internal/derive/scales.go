@@ -1,0 +1,236 @@
+package derive
+
+import (
+	"slices"
+
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
+	"github.com/facetvi/facet/internal/lower"
+)
+
+// A Scale is a latent whose exponential s, which is what a positive latent is, log r has in products of powers of it and of numbers N, and real latents
+// that move where s is multiplied by a number c, so that these stay what they are:
+//
+//	s·u          the noise u of latents that are not centred: u is divided by c
+//	(y − u)/s    an observation with a latent of its own: u moves to y + c·(u − y)
+//
+// Each N is linear in a latent u that is in no other N, and nothing else in it moves. So u − û, the distance from where N is 0, is multiplied by a power
+// of c, and û does not move.
+type Scale struct {
+	By    int
+	Moved []Moved
+}
+
+// A Moved is a latent whose distance from where N is 0 is multiplied by c to the power.
+type Moved struct {
+	Latent int
+	Power  float64
+}
+
+// Scales are those of a density, and the program of all distances u − û, scale by scale.
+type Scales struct {
+	List  []Scale
+	prog  *lower.Program
+	first []int // by scale: its first row
+}
+
+// mostScaled bounds the search: nodes that are visited once for each number N and scale.
+const mostScaled = 1 << 22
+
+// Scales finds them.
+func (d Density) Scales() (*Scales, error) {
+	type key struct{}
+	return Cached(d, key{}, func() (*Scales, error) {
+		s := &Scales{}
+		all, w, visits := d.monomials(), newWalk(d.Nodes.Len()), 0
+		b := d.Builder()
+		value := func(n ir.ID, j int, v float64) ir.ID {
+			return ir.NewRewriter(b.Store, ir.Substitution{Latent: func(i int) (ir.ID, bool) { return b.Number(v), i == j }}).Rewrite(n)
+		}
+		var outs []ir.ID
+		for i, list := range all {
+			uses := make([]used, len(list))
+			for k, x := range list {
+				uses[k] = d.used(&w, x.n)
+				visits += uses[k].visits
+			}
+			if visits > mostScaled {
+				break
+			}
+			first := len(outs)
+			moved := d.moved(&w, i, list, uses, func(n ir.ID, u int) {
+				slope := b.Store.Sum(1, value(n, u, 1), -1, value(n, u, 0))
+				outs = append(outs, b.Store.Div(n, slope))
+			})
+			if len(moved) > 0 {
+				s.List, s.first = append(s.List, Scale{i, moved}), append(s.first, first)
+			}
+		}
+		if len(outs) == 0 {
+			return s, nil
+		}
+		var err error
+		s.prog, err = b.Compile(outs)
+		return s, err
+	})
+}
+
+// A monomial is sᵖ·nᵏ for the exponential s of a latent; power is −p/k.
+type monomial struct {
+	n     ir.ID
+	power float64
+}
+
+// monomials lists them by latent, each n once.
+func (d Density) monomials() [][]monomial {
+	ids := make([]ir.ID, len(d.List))
+	for k, t := range d.List {
+		ids[k] = t.ID
+	}
+	all, known := make([][]monomial, d.Dim), map[[2]int]bool{}
+	for k, needed := range ir.Needed(d.Nodes, ids) {
+		if !needed {
+			continue
+		}
+		var f factors
+		if f.of(d.Nodes, ir.ID(k), 1); len(f.real) != 1 && (len(f.real) > 0 || len(f.sums) != 1) {
+			continue
+		}
+		n := append(f.real, f.sums...)[0]
+		for _, s := range f.positive {
+			if of := [2]int{int(n.id), int(s.id)}; !known[of] {
+				known[of] = true
+				all[s.id] = append(all[s.id], monomial{n.id, -s.power / n.power})
+			}
+		}
+	}
+	return all
+}
+
+// factors of a node: exponentials of latents by their numbers, latents and sums as nodes.
+type factors struct{ positive, real, sums []factor }
+
+type factor struct {
+	id    ir.ID
+	power float64
+}
+
+// of adds the factors of a product to a power, and those of quotients, squares and roots in it.
+func (f *factors) of(nodes *ir.Nodes, id ir.ID, power float64) {
+	switch n := nodes.At(id); {
+	case n.Kind == ir.Binary && n.Fn == kernel.Mul:
+		f.of(nodes, n.A, power)
+		f.of(nodes, n.B, power)
+	case n.Kind == ir.Binary && n.Fn == kernel.Div:
+		f.of(nodes, n.A, power)
+		f.of(nodes, n.B, -power)
+	case n.Kind == ir.Unary && n.Fn == kernel.Square:
+		f.of(nodes, n.A, 2*power)
+	case n.Kind == ir.Unary && n.Fn == kernel.Sqrt:
+		f.of(nodes, n.A, power/2)
+	case n.Kind == ir.Unary && n.Fn == kernel.Recip:
+		f.of(nodes, n.A, -power)
+	case n.Kind == ir.Unary && n.Fn == kernel.Exp:
+		x := nodes.At(n.A)
+		if x.Kind != ir.Sum {
+			x.Terms = []ir.Term{{Atom: n.A, Coef: 1}}
+		}
+		for _, t := range x.Terms {
+			if l := nodes.At(t.Atom); l.Kind == ir.Latent {
+				f.positive = append(f.positive, factor{ir.ID(l.A), power * t.Coef})
+			}
+		}
+	case n.Kind == ir.Latent:
+		f.real = append(f.real, factor{id, power})
+	case n.Kind == ir.Sum:
+		f.sums = append(f.sums, factor{id, power})
+	}
+}
+
+// used are the latents and planes that a node depends on.
+type used struct {
+	latents, planes []int
+	visits          int
+}
+
+func (d Density) used(w *walk, id ir.ID) (u used) {
+	w.from(id, func(id ir.ID) {
+		u.visits++
+		switch n := d.Nodes.Like(id); n.Kind {
+		case ir.Latent:
+			u.latents = append(u.latents, int(d.Nodes.Head(id).A))
+		case ir.Sign:
+			u.planes = append(u.planes, int(d.Nodes.Head(id).A))
+		default:
+			w.stack = d.Nodes.AppendOperands(w.stack, id)
+		}
+	})
+	return u
+}
+
+// moved are the latents that move with scale i, and add gets each with its n.
+func (d Density) moved(w *walk, i int, list []monomial, uses []used, add func(n ir.ID, u int)) (moved []Moved) {
+	count := map[int]int{}
+	for _, u := range uses {
+		for _, j := range u.latents {
+			count[j]++
+		}
+	}
+	own, moves := make([]int, len(list)), map[int]bool{i: true}
+	for k, u := range uses {
+		own[k] = -1
+		if slices.Contains(u.latents, i) {
+			continue
+		}
+		if at := slices.IndexFunc(u.latents, func(j int) bool { return count[j] == 1 && d.linear(w, list[k].n, j) }); at >= 0 {
+			own[k] = u.latents[at]
+			moves[own[k]] = true
+		}
+	}
+	for k, x := range list {
+		crosses := slices.ContainsFunc(uses[k].planes, func(l int) bool {
+			return slices.ContainsFunc(d.Arr.Latents(l), func(j int) bool { return moves[j] })
+		})
+		if own[k] >= 0 && !crosses {
+			moved = append(moved, Moved{own[k], x.power})
+			add(x.n, own[k])
+		}
+	}
+	return moved
+}
+
+// linear reports whether a node that depends on latent j is a multiple of it and what does not depend on it.
+func (d Density) linear(w *walk, id ir.ID, j int) bool {
+	depends := func(id ir.ID) bool { return slices.Contains(d.used(w, id).latents, j) }
+	switch n := d.Nodes.At(id); {
+	case n.Kind == ir.Latent:
+		return true
+	case n.Kind == ir.Sum:
+		var on []ir.ID
+		for _, t := range n.Terms {
+			if depends(t.Atom) {
+				on = append(on, t.Atom)
+			}
+		}
+		return len(on) == 1 && d.linear(w, on[0], j)
+	case n.Kind == ir.Binary && (n.Fn == kernel.Mul || n.Fn == kernel.Div):
+		onA, onB := depends(n.A), depends(n.B)
+		return onA && !onB && d.linear(w, n.A, j) || onB && !onA && n.Fn == kernel.Mul && d.linear(w, n.B, j)
+	}
+	return false
+}
+
+// A Distances computes the distances of points, scales × moved latents × n.
+type Distances struct {
+	X *lower.Executor // whose Z and Signs are those of the points, and whose Out is the distances
+	s *Scales
+}
+
+// Bind returns what computes the distances of n points for the data of d.
+func (s *Scales) Bind(d Density, n int) (*Distances, error) {
+	x, err := d.Executor(s.prog, n, lower.Compute{Out: true})
+	return &Distances{x, s}, err
+}
+
+// Of is the distance of moved latent k of a scale, at all points.
+func (x *Distances) Of(scale, k int) []float64 { return x.X.Out[(x.s.first[scale]+k)*x.X.N:][:x.X.N] }
