@@ -62,9 +62,11 @@ func (d Density) Scales() (*Scales, error) {
 				slope := b.Store.Sum(1, value(n, u, 1), -1, value(n, u, 0))
 				outs = append(outs, b.Store.Div(n, slope))
 			})
-			if len(moved) > 0 {
-				s.List, s.first = append(s.List, Scale{i, moved}), append(s.first, first)
+			if 2*len(moved) < len(list) || len(moved) == 0 { // what does not move holds the scale where it is
+				outs = outs[:first]
+				continue
 			}
+			s.List, s.first = append(s.List, Scale{i, moved}), append(s.first, first)
 		}
 		if len(outs) == 0 {
 			return s, nil
@@ -128,6 +130,8 @@ func (f *factors) of(nodes *ir.Nodes, id ir.ID, power float64) {
 		f.of(nodes, n.A, 2*power)
 	case n.Kind == ir.Unary && n.Fn == kernel.Sqrt:
 		f.of(nodes, n.A, power/2)
+	case n.Kind == ir.Binary && n.Fn == kernel.Pow && nodes.At(n.B).Kind == ir.Const:
+		f.of(nodes, n.A, power*nodes.At(n.B).V)
 	case n.Kind == ir.Unary && n.Fn == kernel.Recip:
 		f.of(nodes, n.A, -power)
 	case n.Kind == ir.Unary && n.Fn == kernel.Exp:

@@ -20,7 +20,7 @@ type chains struct {
 
 // mostNumbers are in the states that are kept, but for leastKept of each particle.
 const (
-	mostNumbers = 1 << 22
+	mostNumbers = 1 << 23
 	leastKept   = 32
 )
 

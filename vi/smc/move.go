@@ -178,9 +178,10 @@ func (c *candidates) accept(s *states, gains []float64, rng *rand.Rand) (accepte
 }
 
 const (
-	mostSteps  = 64
-	trajectory = math.Pi / 2 // its mean length, in units of the mass
-	rescaled   = 1.5         // the sd of the logarithm by which a scale of one latent is multiplied
+	mostSteps   = 64
+	trajectory  = math.Pi / 2 // its mean length, in units of the mass
+	rescaled    = 1.5         // the sd of the logarithm by which a scale of one latent is multiplied
+	fewRescaled = 16          // latents that move with a scale: with few observations it may have a neck
 )
 
 // hamiltonian moves the points of s along trajectories of random length, and returns the mean
@@ -301,7 +302,10 @@ func (m *mover) rescale(s *states, rng *rand.Rand) error {
 	for c := range n {
 		k := rng.IntN(len(m.scales.List))
 		of := m.scales.List[k]
-		by := rescaled / math.Sqrt(float64(len(of.Moved))) * rng.NormFloat64()
+		by := rescaled * rng.NormFloat64()
+		if rng.IntN(2) == 0 { // many latents hold a scale where it is, but not in its neck
+			by /= math.Sqrt(float64(len(of.Moved)))
+		}
 		z[of.By*n+c] += by
 		m.energy[c] = 0
 		for j, u := range of.Moved {
@@ -337,17 +341,28 @@ func (m *mover) put(z, batch []float64, c int) {
 }
 
 // completed makes l.complete the state of l, with what is summed out. Of move k each particle takes the k-th of a sequence of numbers that fill (0, 1)
-// evenly, as multiples of the golden ratio do, so that over the moves of a particle the latents that are summed out have next to no noise of their own.
+// evenly, as multiples of a noble number do, so that over the moves of a particle the latents that are summed out have next to no noise of their
+// own. Each latent has another one: those that are drawn given others need all combinations.
 func (m *mover) completed(l *island, k int, rng *rand.Rand) {
 	if l.phase == nil {
-		l.complete, l.phase = newStates(len(m.start.mean), m.n), make([]float64, len(m.complete.u))
+		l.complete, l.phase, l.turn = newStates(len(m.start.mean), m.n), make([]float64, len(m.complete.u)), make([]float64, len(m.complete.u))
 		for i := range l.phase {
-			l.phase[i] = rng.Float64()
+			l.phase[i], l.turn[i] = rng.Float64(), noble(rng)
 		}
 	}
 	for i, x := range l.phase {
-		_, m.complete.u[i] = math.Modf(x + float64(k)*math.Phi)
+		_, m.complete.u[i] = math.Modf(x + float64(k)*l.turn[i])
 	}
 	l.complete.set(&l.now)
 	m.complete.Draw(m.tmp, l.complete.z, m.complete.u)
+}
+
+// noble is a random number in (0, 1) whose continued fraction has small quotients that end in ones, as the golden ratio's are all: no fraction with a small
+// denominator is near.
+func noble(rng *rand.Rand) float64 {
+	x := math.Phi - 1
+	for range 6 {
+		x = 1 / (float64(1+rng.IntN(3)) + x)
+	}
+	return x
 }

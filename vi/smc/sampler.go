@@ -97,6 +97,11 @@ func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, er
 	if r.path.scales, err = d.Engine().Scales(); err != nil {
 		return nil, err
 	}
+	for _, x := range r.path.scales.List {
+		if r.rescales = max(r.rescales, besides/2); len(x.Moved) <= fewRescaled {
+			r.rescales = besides
+		}
+	}
 	r.path.done = r.ctx.Done()
 	cut := parallel.Blocks{N: s.Islands * s.Particles, Size: s.Particles}
 	r.team, err = parallel.NewPool(cut, parallel.Processors(s.Islands), s.Seed,
@@ -149,7 +154,7 @@ func (r *sampler) move() error {
 		if err = m.residual(&l.now, other, rng); err != nil {
 			return err
 		}
-		for range min(len(r.scales.List), besides) {
+		for range r.rescales {
 			if err = m.rescale(&l.now, rng); err != nil {
 				return err
 			}

@@ -29,16 +29,16 @@ func (s *states) take(i int, o *states, j int) {
 
 // An island is particles that exchange nothing with those of others.
 type island struct {
-	number     int
-	now        states
-	pool, next []states // after each move at the last temperature, and at this one
-	recent     []states // after each of the last moves at β = 1
-	evidence   float64  // its logarithm
-	weights    []float64
-	acceptance float64 // of the last trajectory,
-	relocated  float64 // and of the relocations after it
-	complete   states  // the last state that is kept, with what is summed out
-	phase      []float64
+	number      int
+	now         states
+	pool, next  []states // after each move at the last temperature, and at this one
+	recent      []states // after each of the last moves at β = 1
+	evidence    float64  // its logarithm
+	weights     []float64
+	acceptance  float64 // of the last trajectory,
+	relocated   float64 // and of the relocations after it
+	complete    states  // the last state that is kept, with what is summed out
+	phase, turn []float64
 }
 
 // resample draws the particles from the pool by systematic resampling, which u in (0, 1) fixes. An
