@@ -20,7 +20,7 @@ type Centring struct {
 	shift   *Program
 }
 
-// Centre returns d centred where an X depends on a switch that SumOut sums out: nil where there is none.
+// Centre returns d centred where an X depends on a switch that SumOut sums out. It is nil, without an error, where none does.
 func (d *Density) Centre() (*Centring, error) {
 	x, err := remembered(d, d.centre)
 	if err != nil || x.compiled == nil {

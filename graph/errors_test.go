@@ -102,7 +102,7 @@ func TestModelErrors(t *testing.T) {
 			return lineAbove()
 		}},
 		{"distribution empty", []string{"observation y", "empty"}, observe(graph.Dist{}, 1)},
-		{"latent with too many values", []string{"latent x", "Poisson has values that matter beyond the first 4096"}, sample(graph.Poisson(1e8))},
+		{"latent with too many values", []string{"latent x", "Poisson has more than 4096 values that matter"}, sample(graph.Poisson(1e8))},
 
 		{"Poisson −1", []string{`"y"`, "-1", "outside the support of Poisson", "whole number ≥ 0"}, observe(graph.Poisson(1), -1)},
 		{"Poisson 2.5", []string{"2.5", "outside the support of Poisson"}, observe(graph.Poisson(1), 2.5)},

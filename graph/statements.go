@@ -13,7 +13,7 @@ import (
 // coordinate (exp, logistic, those of Truncated by Φ or a ramp), and the log-Jacobian of the transform is counted. One with a
 // prior of whole numbers is discrete: its value is a number like any other, to compare
 // (Equal, Less, Greater), to compute with, and to choose by (Switch). Counts are
-// taken up to where 1e-12 of the prior is left; where that is beyond 4096 of them, or cannot be
+// taken from the first one whose probability is not 0 in float64 to where 1e-12 of the prior is left; where these are more than 4096, or cannot be
 // known from the priors of the latents in its parameters, it needs Truncated.
 //
 // A latent sampled inside an If block exists on both sides of the branch, and

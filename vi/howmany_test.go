@@ -107,8 +107,8 @@ func series(rng *rand.Rand, n int) []float64 {
 	return counts
 }
 
-// The probabilities of so many changes are those by enumeration: of 0 to 2 in 20 counts, in 30 with -tags long, and with -exhaustive of
-// 0 to 4 in 20 series of 100.
+// The probabilities of so many changes are those by enumeration: of 0 to 2 in 30 counts, and with -exhaustive of 0 to 4 in 20 series
+// of 100.
 func TestHowManyChanges(t *testing.T) {
 	long.Skip(t)
 	n, most, all := 30, 2, uint64(1)

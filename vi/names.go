@@ -29,9 +29,10 @@ type (
 	Score = gradient.Score
 	// Adam is the optimiser of a Climb.
 	Adam = climb.Adam
-	// Schedule is the course of the step size over a Climb, and Shape how it falls.
+	// Schedule is the course of the step size over a Climb.
 	Schedule = climb.Schedule
-	Shape    = climb.Shape
+	// Shape is how the step size of a Climb falls: Constant, Cosine or Polynomial.
+	Shape = climb.Shape
 	// Stop says when a Climb is done.
 	Stop = climb.Stop
 	// Step is what Climb.OnStep is told.
@@ -54,9 +55,10 @@ type (
 	LOO = loo.Result
 	// Sensitivity says which priors matter.
 	Sensitivity = powerscale.Result
-	// Verdict says whether the numbers of a fit are those of the posterior, and Trust whether they can be relied on.
+	// Verdict says whether the numbers of a fit are those of the posterior, and why.
 	Verdict = verdict.Verdict
-	Trust   = verdict.Trust
+	// Trust says whether they can be relied on: TrustFit or TrustNothing.
+	Trust = verdict.Trust
 	// Moments are the posterior mean and standard deviation of a latent, on the program's own scale.
 	Moments = verdict.Moments
 	// Predictive holds posterior predictive draws.

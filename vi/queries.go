@@ -148,7 +148,8 @@ func (p *Posterior) Cells() []Cell {
 	return slices.Clone(f.Cells)
 }
 
-// LogEvidence is log p(data) in nats, estimated by the logarithm of the draws' mean weight. For a model with a Factor it is the
+// LogEvidence is log p(data) in nats, estimated by the logarithm of the draws' mean weight; of a sampler's draws, by a bridge to them or on the sampler's
+// way, whichever is known better. For a model with a Factor it is the
 // logarithm of the integral of r. Its standard error has a part for the cells that were found and left out; of what the search has
 // missed it knows nothing, and [Posterior.Verdict] does. See [Compare].
 func (p *Posterior) LogEvidence() (Estimate, error) {
@@ -185,7 +186,8 @@ func (p *Posterior) SharesByGuard(samples int, seed uint64) (check.GuardShares, 
 }
 
 // Draws returns n draws of the posterior with equal weights; the seed fixes them. They are resampled from new
-// weighted draws, so many that fewer than one in a hundred is a duplicate, unless the weights are very uneven.
+// weighted draws, so many that fewer than one in a hundred is a duplicate, unless the weights are very uneven. Of a fit by the sampler they are chosen among its
+// draws, some of them more than once if n is large.
 func (p *Posterior) Draws(n int, seed uint64) (Draws, error) {
 	pool, err := p.Sample()
 	if err != nil {

@@ -47,7 +47,7 @@ func NewDiscrete(m Priors, d Dist) (*Discrete, error) {
 	total := 0.0
 	for x := s.lo; x <= s.hi; x++ {
 		if len(k.Values) == mostValues || x-s.lo > mostLooked {
-			return nil, fmt.Errorf("%s has values that matter beyond the first %d, too many to sum over: count in other units, or take a real latent", d.law.name, mostValues)
+			return nil, fmt.Errorf("%s has more than %d values that matter, too many to sum over: count in other units, or take a real latent", d.law.name, mostValues)
 		}
 		p := math.NaN()
 		if fixed {

@@ -3,7 +3,7 @@
 //
 // A file has two lines, each of JSON, so that tools for JSON lines read it too:
 //
-//	{"Format":"facet fit 2","Bytes":48213,"SHA256":"9f3c…"}     the head
+//	{"Format":"facet fit 4","Bytes":48213,"SHA256":"9f3c…"}     the head
 //	{"Model":{…},"Settings":{…},…}                              the body, of so many bytes with its newline
 //
 // The digest is of what surrounds it,

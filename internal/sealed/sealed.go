@@ -33,7 +33,7 @@ func line(v any) ([]byte, error) {
 }
 
 // Write writes v to w as JSON. The format is a name with a version, such as
-// "facet fit 2".
+// "facet fit 4".
 func Write(w io.Writer, format string, v any) error {
 	body, err := line(v)
 	if err != nil {

@@ -219,7 +219,7 @@ type Drawer interface {
 	SubLogQ(dst []float64)
 }
 
-// A Knower is a Drawer that may know log r at its draws, of which it has sums.
+// A Knower is a Drawer that may know log r at its draws already, of sums over the data.
 type Knower interface {
 	Drawer
 	// LogR is log r of p at the draws; nil if it is not known.

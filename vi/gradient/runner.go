@@ -94,7 +94,7 @@ func (r *Runner) block(w Worker, b int, rng *rand.Rand) error {
 	return w.Add(r.sums[b], rng)
 }
 
-// From says that so many estimates have been made before, which a Turner must know.
+// From says how many estimates have been made before, which a Turner must know.
 func (r *Runner) From(estimates int) { r.from = estimates - r.pool.Rounds }
 
 // Restart puts the random streams where seed says, as if no estimate had been made.

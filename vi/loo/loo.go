@@ -33,7 +33,7 @@ type Result struct {
 	// standard error is by how these differ, and says how well the data tell it; MonteCarlo is that of the draws alone.
 	ELPD       mc.Estimate
 	MonteCarlo float64
-	Params     mc.Estimate // effective number of parameters: by how much the density of what was seen is higher
+	Params     mc.Estimate // effective number of parameters, the sum of those of the points
 	Points     []Point     // by observation
 	Threshold  float64     // of k-hat: above it a point's ELPD is not to be relied on
 }
@@ -42,8 +42,8 @@ type Result struct {
 type Point struct {
 	Name   string
 	ELPD   mc.Estimate // log p(y_i | the others), with the standard error of the draws
-	Params float64
-	K      float64 // k-hat: high where the model did not expect the observation
+	Params float64     // effective number of parameters that it takes: log p(y_i | all) − ELPD
+	K      float64     // k-hat: high where the model did not expect the observation
 }
 
 // Of computes the result from log likelihoods, observations × draws, of observations that have names. weights are those of the

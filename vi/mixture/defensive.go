@@ -11,7 +11,7 @@ import (
 // WideShare says that one in so many defensive draws is of a distribution with wider conditionals: see WideScale.
 const WideShare = 5
 
-// WideScale is how many times as wide these are. Of few latents it sees far tails, and of many it stays where the posterior has mass.
+// WideScale is how many times as wide the conditionals are of the wide part of a defensive mixture. Of few latents it sees far tails, and of many it stays where the posterior has mass.
 func WideScale(latents int) float64 { return 1 + 2/math.Sqrt(float64(latents)) }
 
 // A rare part of a part has so little weight, and yet so much of the variance of a latent.

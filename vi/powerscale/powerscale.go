@@ -36,7 +36,7 @@ type Result struct {
 	Distance, Shift [][]float64
 }
 
-// A Draws are weighted draws of a posterior: by quantity and by part a number for each draw. Log has the logarithms of the parts.
+// Draws are draws of a posterior with weights: Values[i][k] is quantity i at draw k, and Log[j][k] the logarithm of part j there.
 type Draws struct {
 	Quantities, Parts []string
 	Values, Log       [][]float64

@@ -26,7 +26,7 @@ type Result struct {
 	Proposed int
 	// LogEvidence is the logarithm of the mean of the islands' evidences, with its jackknife
 	// standard error. Where moves are slow on the way, as in funnels and among many walls, it tends to be too
-	// low, by more than the error says; the draws, which are moved on at β = 1, are not concerned, and a bridge to them knows it better.
+	// low, by more than the error says; a bridge to the draws, which are moved on at β = 1, knows it better.
 	LogEvidence mc.Estimate
 	Islands     []float64 // the logarithms of their evidences
 	Beta        float64   // 1, or where the run was ended
@@ -49,9 +49,9 @@ type Diagnostics struct {
 	Guards []float64
 
 	Temperatures []float64 // the β that the run went through
-	Acceptance   float64   // of trajectories at β = 1
-	Jumps        float64   // how many of the points are accepted that a distribution near the draws proposes; 0 if there is none
-	Step         float64   // of leapfrog there, in units of the mass
+	Acceptance   float64   // the share of trajectories that are accepted at β = 1
+	Jumps        float64   // the share that is accepted of points that Settings.Near proposes; 0 if there is no such distribution
+	Step         float64   // of leapfrog at β = 1, in units of the mass: in standard deviations of the particles, about
 	Gradients    int       // of log r at one point each
 	Crossings    int       // of walls
 }

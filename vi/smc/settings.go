@@ -16,14 +16,14 @@ type Settings struct {
 	Particles int // in an island; default 64
 	Moves     int // of each particle at each temperature; default 4
 	Effective int // draws that are to be effective for the mean of each latent; default 2000
-	MostMoves int // of each particle at the end, those without gradients by what they cost; default 3000. A run that will not have done by then ends after a fifth of it
-	// Enough, if not nil, is asked now and then, in place of Effective, by how many times there have to be more draws, with what there is but
-	// for diagnostics. At 1 or less the run ends.
+	MostMoves int // of each particle at β = 1, one without gradients counts by what it costs; default 3000. A run that is seen not to end within it ends after a fifth
+	// Enough, if not nil, is asked now and then, in place of Effective, with the result so far, without diagnostics: it returns by what factor the number
+	// of draws must grow. At 1 or less the run ends.
 	Enough      func(Result) float64
 	Undiagnosed bool   // the diagnostics of draws are left to Result.Diagnose
 	Seed        uint64 // fixes the result, whatever the number of processors is
-	// Complete, if not nil, returns what draws latents that are summed out of the density, given the others, in batches of n
-	// points. Draws have theirs; in the density nothing depends on them.
+	// Complete, if not nil, returns what draws, in batches of n points, the latents that are summed out of the density, given the others. The draws of the
+	// result have these latents, too; in the density nothing depends on them.
 	Complete func(n int) Completer
 	// Near, if not nil, returns a distribution near draws, or nil: at β = 1 moves also propose points of it.
 	Near func(draws [][]float64) (Proposal, error)
@@ -42,7 +42,7 @@ type Proposal interface {
 	Rand(z []float64, rng *rand.Rand) // leaves the other latents as they are
 }
 
-// A Completer is that of package family.
+// A Completer is that of package mixture: it draws latents that are summed out.
 type Completer interface {
 	Uniforms() int
 	Draw(log, z, u []float64)

@@ -19,28 +19,10 @@ type Numbers struct {
 	heavy   bool            // a standard deviation among them is not known, for the tail is heavy
 }
 
-// A Guard is the standard error of the probability of a guard.
+// A Guard is what a guard is called, and the standard error of its probability.
 type Guard struct {
 	What string
 	SE   float64
-}
-
-// Components are the values of the components of vectors, draw by draw.
-func Components(of *weighted.Sample) [][]float64 {
-	d := of.Density()
-	values := make([][]float64, len(d.Components()))
-	if len(values) == 0 {
-		return nil
-	}
-	for i := range values {
-		values[i] = make([]float64, of.Len())
-	}
-	for k := range of.Len() {
-		for i, x := range d.ComponentsAt(of.Point(k)) {
-			values[i][k] = x
-		}
-	}
-	return values
 }
 
 // NumbersOf are the numbers by draws that give the moments of the latents, and the probabilities of guards.

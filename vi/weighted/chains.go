@@ -79,8 +79,8 @@ func (s *Sample) normal(weights []float64) family.Q {
 // independent.
 func (s *Sample) Chains() int { return s.chains }
 
-// ChainK is the k-hat of the sums of f ≥ 0 over chains. From 0.5 on these have no variance, of which the standard error of f's expectation is:
-// a few chains have been where others have to go for f to be known. The draws of chains that go slowly there may have a lower one.
+// ChainK is the k-hat of the sums of f ≥ 0 over chains. From 0.5 on these have no finite variance, and the standard error of f's
+// expectation means nothing: a few chains have been where the others have to go, too. The draws of chains that go slowly there may have a lower one.
 func (s *Sample) ChainK(f []float64) float64 {
 	totals := make([]float64, s.chains)
 	for first := 0; first < len(f); first += s.chains {
