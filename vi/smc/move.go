@@ -14,12 +14,12 @@ import (
 // A mover moves blocks of n points. It is for one goroutine.
 type mover struct {
 	*path
-	n      int
-	ex     *graph.Executor // ∇ log r: log r itself is needed at the end of a trajectory only
-	to     candidates
-	res    renewal
-	walls  *walls
-	scaled *derive.Distances // or nil
+	n         int
+	ex        *graph.Executor // ∇ log r: log r itself is needed at the end of a trajectory only
+	to        candidates
+	res       renewal
+	walls     *walls
+	distances *derive.Distances // or nil
 
 	p, v, room, away, pull []float64 // latents × n; pull is ∇ log q0
 	energy, tmp            []float64 // by column
@@ -64,8 +64,8 @@ func newMover(d *graph.Density, shared *path, n int, complete func(n int) Comple
 	if m.walls, err = newWalls(d, n); err != nil {
 		return nil, err
 	}
-	if len(shared.scales.List) > 0 {
-		if m.scaled, err = shared.scales.Bind(d.Engine(), n); err != nil {
+	if len(shared.rescaling.List) > 0 {
+		if m.distances, err = shared.rescaling.Bind(d.Engine(), n); err != nil {
 			return nil, err
 		}
 	}
@@ -292,7 +292,7 @@ func (m *mover) relocate(s *states, times int, rng *rand.Rand) (accepted float64
 // neck of a funnel, and out of it, at once: that of noise that is not centred, and that of observations which have a latent each. m.energy are the
 // logarithms of how volumes grow.
 func (m *mover) rescale(s *states, rng *rand.Rand) error {
-	z, x, n := m.to.value.Z, m.scaled.X, m.n
+	z, x, n := m.to.value.Z, m.distances.X, m.n
 	copy(z, s.z)
 	copy(x.Z, s.z)
 	m.walls.arr.SignBatch(x.Signs, x.Z, n)
@@ -300,8 +300,8 @@ func (m *mover) rescale(s *states, rng *rand.Rand) error {
 		return err
 	}
 	for c := range n {
-		k := rng.IntN(len(m.scales.List))
-		of := m.scales.List[k]
+		k := rng.IntN(len(m.rescaling.List))
+		of := m.rescaling.List[k]
 		by := rescaled * rng.NormFloat64()
 		if rng.IntN(2) == 0 { // many latents hold a scale where it is, but not in its neck
 			by /= math.Sqrt(float64(len(of.Moved)))
@@ -309,7 +309,7 @@ func (m *mover) rescale(s *states, rng *rand.Rand) error {
 		z[of.By*n+c] += by
 		m.energy[c] = 0
 		for j, u := range of.Moved {
-			z[u.Latent*n+c] += math.Expm1(u.Power*by) * m.scaled.Of(k, j)[c]
+			z[u.Latent*n+c] += math.Expm1(u.Power*by) * m.distances.Of(k, j)[c]
 			m.energy[c] += u.Power * by
 		}
 	}

@@ -94,10 +94,10 @@ func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, er
 		}
 	}
 	r.path.relocations = relocationsOf(d, parallel.Mix(s.Seed, 3))
-	if r.path.scales, err = d.Engine().Scales(); err != nil {
+	if r.path.rescaling, err = d.Engine().Scales(); err != nil {
 		return nil, err
 	}
-	for _, x := range r.path.scales.List {
+	for _, x := range r.path.rescaling.List {
 		if r.rescales = max(r.rescales, besides/2); len(x.Moved) <= fewRescaled {
 			r.rescales = besides
 		}
