@@ -80,8 +80,8 @@ const (
 	Polynomial = climb.Polynomial
 )
 
-// The values of Trust. TrustFit says that all numbers of the summary are right: means to a twentieth of a standard deviation,
-// standard deviations to a twentieth of themselves, probabilities to a hundredth. TrustNothing says that this is not known.
+// The values of Trust. TrustFit says that all numbers of the summary are right that have a finite standard error: means to a
+// twentieth of a standard deviation, standard deviations to a twentieth of themselves, probabilities to a hundredth. TrustNothing says that this is not known.
 const (
 	TrustFit     = verdict.TrustFit
 	TrustNothing = verdict.TrustNothing

@@ -13,8 +13,8 @@ import (
 // A Trust says whether the numbers of a fit can be relied on.
 type Trust string
 
-// TrustFit says that all numbers of the summary are right: means to a twentieth of a standard deviation, standard deviations to
-// a twentieth of themselves, probabilities to a hundredth. TrustNothing says that this is not known.
+// TrustFit says that all numbers of the summary are right that have a finite standard error: means to a
+// twentieth of a standard deviation, standard deviations to a twentieth of themselves, probabilities to a hundredth. TrustNothing says that this is not known.
 const (
 	TrustFit     Trust = "trust"
 	TrustNothing Trust = "do not trust"
