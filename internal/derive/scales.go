@@ -1,6 +1,8 @@
 package derive
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"github.com/facetvi/facet/internal/ir"
@@ -14,8 +16,8 @@ import (
 //	s·u          the noise u of latents that are not centred: u is divided by c
 //	(y − u)/s    an observation with a latent of its own: u moves to y + c·(u − y)
 //
-// Each N is linear in a latent u that is in no other N, and nothing else in it moves. So u − û, the distance from where N is 0, is multiplied by a power
-// of c, and û does not move.
+// Each N is linear in a latent u that is in fewer N than all else in it, and nothing else in it moves. So u − û, the distance from where N is 0, is
+// multiplied by a power of c, and û does not move. Where several N have u, as in a mixture, u moves by the one to whose û it is nearest.
 type Scale struct {
 	By    int
 	Moved []Moved
@@ -27,11 +29,12 @@ type Moved struct {
 	Power  float64
 }
 
-// Scales are those of a density, and the program of all distances u − û, scale by scale.
+// Scales are those of a density, and the program of all distances u − û.
 type Scales struct {
-	List  []Scale
-	prog  *lower.Program
-	first []int // by scale: its first row
+	List    []Scale
+	Several bool // some latent has several
+	prog    *lower.Program
+	rows    [][][2]int // by scale and moved latent: the first, and the one after the last
 }
 
 // mostScaled bounds the search: nodes that are visited once for each number N and scale.
@@ -57,16 +60,22 @@ func (d Density) Scales() (*Scales, error) {
 			if visits > mostScaled {
 				break
 			}
-			first := len(outs)
-			moved := d.moved(&w, i, list, uses, func(n ir.ID, u int) {
-				slope := b.Store.Sum(1, value(n, u, 1), -1, value(n, u, 0))
-				outs = append(outs, b.Store.Div(n, slope))
-			})
-			if 2*len(moved) < len(list) || len(moved) == 0 { // what does not move holds the scale where it is
-				outs = outs[:first]
+			x, before, covered := Scale{By: i}, len(outs), 0
+			var rows [][2]int
+			for _, u := range d.moved(&w, i, list, uses) {
+				first := len(outs)
+				for _, n := range u.of {
+					slope := b.Store.Sum(1, value(n, u.Latent, 1), -1, value(n, u.Latent, 0))
+					outs = append(outs, b.Store.Div(n, slope))
+				}
+				x.Moved, rows, covered = append(x.Moved, u.Moved), append(rows, [2]int{first, len(outs)}), covered+len(u.of)
+				s.Several = s.Several || len(u.of) > 1
+			}
+			if 2*covered < len(list) || covered == 0 { // what does not move holds the scale where it is
+				outs = outs[:before]
 				continue
 			}
-			s.List, s.first = append(s.List, Scale{i, moved}), append(s.first, first)
+			s.List, s.rows = append(s.List, x), append(s.rows, rows)
 		}
 		if len(outs) == 0 {
 			return s, nil
@@ -172,8 +181,14 @@ func (d Density) used(w *walk, id ir.ID) (u used) {
 	return u
 }
 
-// moved are the latents that move with scale i, and add gets each with its n.
-func (d Density) moved(w *walk, i int, list []monomial, uses []used, add func(n ir.ID, u int)) (moved []Moved) {
+// A mover is a latent that moves, by the distance from where one of some N is 0.
+type mover struct {
+	Moved
+	of []ir.ID
+}
+
+// moved are the latents that move with scale i.
+func (d Density) moved(w *walk, i int, list []monomial, uses []used) (all []mover) {
 	count := map[int]int{}
 	for _, u := range uses {
 		for _, j := range u.latents {
@@ -182,25 +197,34 @@ func (d Density) moved(w *walk, i int, list []monomial, uses []used, add func(n 
 	}
 	own, moves := make([]int, len(list)), map[int]bool{i: true}
 	for k, u := range uses {
-		own[k] = -1
-		if slices.Contains(u.latents, i) {
+		if own[k] = -1; slices.Contains(u.latents, i) || len(u.latents) == 0 {
 			continue
 		}
-		if at := slices.IndexFunc(u.latents, func(j int) bool { return count[j] == 1 && d.linear(w, list[k].n, j) }); at >= 0 {
-			own[k] = u.latents[at]
-			moves[own[k]] = true
+		j := slices.MinFunc(u.latents, func(a, b int) int { return cmp.Compare(count[a], count[b]) })
+		tie := slices.ContainsFunc(u.latents, func(a int) bool { return a != j && count[a] == count[j] })
+		if (count[j] == 1 || !tie) && d.linear(w, list[k].n, j) {
+			own[k], moves[j] = j, true
 		}
 	}
+	at := map[int]int{} // in all
 	for k, x := range list {
+		others := slices.ContainsFunc(uses[k].latents, func(j int) bool { return j != own[k] && moves[j] })
 		crosses := slices.ContainsFunc(uses[k].planes, func(l int) bool {
 			return slices.ContainsFunc(d.Arr.Latents(l), func(j int) bool { return moves[j] })
 		})
-		if own[k] >= 0 && !crosses {
-			moved = append(moved, Moved{own[k], x.power})
-			add(x.n, own[k])
+		if own[k] < 0 || others || crosses {
+			continue
+		}
+		n, known := at[own[k]]
+		switch {
+		case !known:
+			at[own[k]] = len(all)
+			all = append(all, mover{Moved{own[k], x.power}, []ir.ID{x.n}})
+		case all[n].Power == x.power:
+			all[n].of = append(all[n].of, x.n)
 		}
 	}
-	return moved
+	return all
 }
 
 // linear reports whether a node that depends on latent j is a multiple of it and what does not depend on it.
@@ -236,5 +260,13 @@ func (s *Scales) Bind(d Density, n int) (*Distances, error) {
 	return &Distances{x, s}, err
 }
 
-// Of is the distance of moved latent k of a scale, at all points.
-func (x *Distances) Of(scale, k int) []float64 { return x.X.Out[(x.s.first[scale]+k)*x.X.N:][:x.X.N] }
+// Of is the distance of moved latent k of a scale at point c, and which of several it is.
+func (x *Distances) Of(out []float64, scale, k, c int) (distance float64, which int) {
+	rows := x.s.rows[scale][k]
+	for r := rows[0]; r < rows[1]; r++ {
+		if d := out[r*x.X.N+c]; r == rows[0] || math.Abs(d) < math.Abs(distance) {
+			distance, which = d, r
+		}
+	}
+	return distance, which
+}

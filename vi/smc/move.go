@@ -20,6 +20,7 @@ type mover struct {
 	res       renewal
 	walls     *walls
 	distances *derive.Distances // or nil
+	was       []float64         // what they were
 
 	p, v, room, away, pull []float64 // latents × n; pull is ∇ log q0
 	energy, tmp            []float64 // by column
@@ -299,6 +300,11 @@ func (m *mover) rescale(s *states, rng *rand.Rand) error {
 	if err := x.Run(); err != nil {
 		return err
 	}
+	was := x.Out
+	if m.rescaling.Several {
+		was = append(m.was[:0], was...)
+		m.was = was
+	}
 	for c := range n {
 		k := rng.IntN(len(m.rescaling.List))
 		of := m.rescaling.List[k]
@@ -307,10 +313,27 @@ func (m *mover) rescale(s *states, rng *rand.Rand) error {
 			by /= math.Sqrt(float64(len(of.Moved)))
 		}
 		z[of.By*n+c] += by
-		m.energy[c] = 0
+		m.energy[c], m.res.which[c] = 0, k
 		for j, u := range of.Moved {
-			z[u.Latent*n+c] += math.Expm1(u.Power*by) * m.distances.Of(k, j)[c]
+			away, _ := m.distances.Of(was, k, j, c)
+			z[u.Latent*n+c] += math.Expm1(u.Power*by) * away
 			m.energy[c] += u.Power * by
+		}
+	}
+	if !m.rescaling.Several {
+		return nil
+	}
+	copy(x.Z, z)
+	m.walls.arr.SignBatch(x.Signs, x.Z, n)
+	if err := x.Run(); err != nil {
+		return err
+	}
+	for c, k := range m.res.which {
+		for j := range m.rescaling.List[k].Moved {
+			_, before := m.distances.Of(was, k, j, c)
+			if _, after := m.distances.Of(x.Out, k, j, c); after != before { // from there it would move by another
+				m.energy[c] = math.Inf(-1)
+			}
 		}
 	}
 	return nil

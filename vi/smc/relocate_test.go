@@ -53,7 +53,7 @@ func TestRelocate(t *testing.T) {
 
 // Scales that are multiplied, and what moves with them, leave draws what they are; if volumes are forgotten, they do not. The one program is of noise
 // that is not centred. In the other scales divide: a standard deviation, a variance and a precision, of what is a latent less others, or a multiple of it
-// less others; but none moves what two of its terms have, or what a guard in such a term compares.
+// less others; but none moves what two of its terms have, or what a guard in such a term compares. In a mixture a latent moves by the nearest component.
 func TestRescale(t *testing.T) {
 	for name, c := range map[string]struct {
 		build func(m *graph.Model)
@@ -95,6 +95,17 @@ func TestRescale(t *testing.T) {
 				{By: 1, Moved: []derive.Moved{{Latent: 11, Power: 0.5}, {Latent: 13, Power: 0.5}, {Latent: 18, Power: 1}, {Latent: 20, Power: 1}}},
 				{By: 2, Moved: []derive.Moved{{Latent: 14, Power: -0.5}, {Latent: 16, Power: -0.5}}},
 			},
+		},
+		"divided in a mixture": {
+			func(m *graph.Model) {
+				sd := m.Sample("sd", graph.HalfNormal(1))
+				for k := range 2 {
+					u := m.Sample(fmt.Sprint("u ", k), graph.Normal(0, 1))
+					y := m.Sample(fmt.Sprint("y ", k), graph.Mixture(graph.Numbers(0.5, 0.5), graph.Normal(u, sd), graph.Normal(graph.Add(u, 1), sd)))
+					m.Sample(fmt.Sprint("of y ", k), graph.Normal(y, sd))
+				}
+			},
+			[]derive.Scale{{By: 0, Moved: []derive.Moved{{Latent: 1, Power: 1}, {Latent: 3, Power: 1}, {Latent: 4, Power: 1}, {Latent: 6, Power: 1}}}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
