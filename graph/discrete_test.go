@@ -289,7 +289,7 @@ func TestDiscreteErrors(t *testing.T) {
 			m.Sample("n", Geometric(m.Sample("p", Beta(m.Sample("a", Gamma(2, 1)), 1))))
 		},
 		"latent n: Poisson has more than 4096 values that matter": func(m *Model) { m.Sample("n", Poisson(1e7)) },
-		"Equal: x = 1 holds with probability 0":                          func(m *Model) { Equal(m.Sample("x", Normal(0, 1)), 1) },
+		"Equal: x = 1 holds with probability 0":                   func(m *Model) { Equal(m.Sample("x", Normal(0, 1)), 1) },
 		"Equal: x = k holds with probability 0": func(m *Model) {
 			Equal(m.Sample("x", Normal(0, 1)), m.Sample("k", Bernoulli(0.5)))
 		},
