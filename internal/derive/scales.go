@@ -37,21 +37,22 @@ type Scales struct {
 	rows    [][][2]int // by scale and moved latent: the first, and the one after the last
 }
 
-// mostScaled bounds the search: nodes that are visited once for each number N and scale.
-const mostScaled = 1 << 22
+// Bounds of the search.
+const (
+	mostScaled  = 1 << 22 // nodes that are visited once for each number N and scale
+	mostNumbers = 4       // N of a scale for each latent: where there are more, as in a regression, few have a latent of their own
+)
 
 // Scales finds them.
 func (d Density) Scales() (*Scales, error) {
 	type key struct{}
 	return Cached(d, key{}, func() (*Scales, error) {
-		s := &Scales{}
-		all, w, visits := d.monomials(), newWalk(d.Nodes.Len()), 0
-		b := d.Builder()
-		value := func(n ir.ID, j int, v float64) ir.ID {
-			return ir.NewRewriter(b.Store, ir.Substitution{Latent: func(i int) (ir.ID, bool) { return b.Number(v), i == j }}).Rewrite(n)
-		}
-		var outs []ir.ID
-		for i, list := range all {
+		s, w, visits := &Scales{}, newWalk(d.Nodes.Len()), 0
+		var of [][]ir.ID // by scale and moved latent
+		for i, list := range d.monomials() {
+			if len(list) > mostNumbers*d.Dim {
+				continue
+			}
 			uses := make([]used, len(list))
 			for k, x := range list {
 				uses[k] = d.used(&w, x.n)
@@ -60,25 +61,39 @@ func (d Density) Scales() (*Scales, error) {
 			if visits > mostScaled {
 				break
 			}
-			x, before, covered := Scale{By: i}, len(outs), 0
+			x, covered, all := Scale{By: i}, 0, d.moved(&w, i, list, uses)
+			for _, u := range all {
+				x.Moved, covered = append(x.Moved, u.Moved), covered+len(u.of)
+			}
+			if 2*covered < len(list) || covered == 0 { // what does not move holds the scale where it is
+				continue
+			}
+			s.List = append(s.List, x)
+			for _, u := range all {
+				of = append(of, u.of)
+			}
+		}
+		if len(of) == 0 {
+			return s, nil
+		}
+		b := d.Builder()
+		value := func(n ir.ID, j int, v float64) ir.ID {
+			return ir.NewRewriter(b.Store, ir.Substitution{Latent: func(i int) (ir.ID, bool) { return b.Number(v), i == j }}).Rewrite(n)
+		}
+		var outs []ir.ID
+		for _, x := range s.List {
 			var rows [][2]int
-			for _, u := range d.moved(&w, i, list, uses) {
+			for _, u := range x.Moved {
 				first := len(outs)
-				for _, n := range u.of {
+				for _, n := range of[0] {
 					slope := b.Store.Sum(1, value(n, u.Latent, 1), -1, value(n, u.Latent, 0))
 					outs = append(outs, b.Store.Div(n, slope))
 				}
-				x.Moved, rows, covered = append(x.Moved, u.Moved), append(rows, [2]int{first, len(outs)}), covered+len(u.of)
-				s.Several = s.Several || len(u.of) > 1
+				rows = append(rows, [2]int{first, len(outs)})
+				s.Several = s.Several || len(of[0]) > 1
+				of = of[1:]
 			}
-			if 2*covered < len(list) || covered == 0 { // what does not move holds the scale where it is
-				outs = outs[:before]
-				continue
-			}
-			s.List, s.rows = append(s.List, x), append(s.rows, rows)
-		}
-		if len(outs) == 0 {
-			return s, nil
+			s.rows = append(s.rows, rows)
 		}
 		var err error
 		s.prog, err = b.Compile(outs)
@@ -98,18 +113,18 @@ func (d Density) monomials() [][]monomial {
 	for k, t := range d.List {
 		ids[k] = t.ID
 	}
-	all, known := make([][]monomial, d.Dim), map[[2]int]bool{}
+	all, known, f := make([][]monomial, d.Dim), map[[2]int]bool{}, factors{}
 	for k, needed := range ir.Needed(d.Nodes, ids) {
-		if !needed {
+		if n := d.Nodes.Like(ir.ID(k)); !needed || n.Kind != ir.Binary || n.Fn != kernel.Mul && n.Fn != kernel.Div {
 			continue
 		}
-		var f factors
+		f = factors{f.positive[:0], f.real[:0], f.sums[:0]}
 		if f.of(d.Nodes, ir.ID(k), 1); len(f.real) != 1 && (len(f.real) > 0 || len(f.sums) != 1) {
 			continue
 		}
 		n := append(f.real, f.sums...)[0]
 		for _, s := range f.positive {
-			if of := [2]int{int(n.id), int(s.id)}; !known[of] {
+			if of := [2]int{int(n.id), int(s.id)}; !known[of] && len(all[s.id]) <= mostNumbers*d.Dim {
 				known[of] = true
 				all[s.id] = append(all[s.id], monomial{n.id, -s.power / n.power})
 			}

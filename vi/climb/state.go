@@ -21,7 +21,7 @@ type TracePoint struct {
 	Elapsed time.Duration
 }
 
-// A State is what a fit's future depends on, besides its settings.
+// A State is what a fit's future depends on, besides its settings. Its fields are exported to be saved.
 type State struct {
 	Start family.Q   `json:"-"`
 	Step  int        // steps taken
