@@ -16,7 +16,8 @@
 // neighbours in the program, and spreads as the scales say.
 //
 // A move is a trajectory of Hamiltonian dynamics, with the particles' covariance as inverse mass, and then moves
-// of the residuals that priors leave of latents, as package scout makes them, and of scales with what they are factors of. Where many more moves are needed at β = 1, the covariance is learned again
+// of the residuals that priors leave of latents, as package scout makes them, and of scales: what log r has in products with a scale is divided by what it is multiplied by, and distances from
+// observations are multiplied, so that no funnel's neck holds it. Where many more moves are needed at β = 1, the covariance is learned again
 // from these, and trajectories are lengthened as long as that gives more effective draws of a gradient. At β = 1 points may be proposed from a distribution that is fitted
 // to the draws, too, which go from mode to mode. Values in ascending order, as of the components of a mixture, are taken out and put in
 // elsewhere, with all that belongs to them; and what the distribution misses most is proposed in coordinates in which they have labels. Where log r jumps, at a guard,
@@ -29,7 +30,7 @@
 //	  ╱     │                     │╲__   slower behind a wall that costs
 //	 ╱      │                     │   ╲
 //
-// So steps are as long as the smooth parts of log r allow, and discrete latents, which are switches with
+// So steps are as long as the smooth parts of log r allow, and discrete latents that are not summed out, which are switches with
 // cuts, move along as well. Walls may be curves. Trajectories are exact in any case: only how often they are accepted depends on
 // what they pay.
 package smc
