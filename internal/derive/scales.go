@@ -41,6 +41,7 @@ type Scales struct {
 const (
 	mostScaled  = 1 << 22 // nodes that are visited once for each number N and scale
 	mostNumbers = 4       // N of a scale for each latent: where there are more, as in a regression, few have a latent of their own
+	mostSeveral = 16      // latents of a scale, where one has several N
 )
 
 // Scales finds them.
@@ -65,9 +66,11 @@ func (d Density) Scales() (*Scales, error) {
 			for _, u := range all {
 				x.Moved, covered = append(x.Moved, u.Moved), covered+len(u.of)
 			}
-			if 2*covered < len(list) || covered == 0 { // what does not move holds the scale where it is
+			several := covered > len(all)
+			if 2*covered < len(list) || covered == 0 || several && len(all) > mostSeveral { // what does not move, or by the wrong N, holds the scale where it is
 				continue
 			}
+			s.Several = s.Several || several
 			s.List = append(s.List, x)
 			for _, u := range all {
 				of = append(of, u.of)
@@ -90,7 +93,6 @@ func (d Density) Scales() (*Scales, error) {
 					outs = append(outs, b.Store.Div(n, slope))
 				}
 				rows = append(rows, [2]int{first, len(outs)})
-				s.Several = s.Several || len(of[0]) > 1
 				of = of[1:]
 			}
 			s.rows = append(s.rows, rows)
