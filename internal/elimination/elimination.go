@@ -13,7 +13,7 @@
 // filtering forward and sampling backward. It works on batches: a row of a table has n numbers.
 //
 // NewPlan finds an order, Plan.Bind makes a Sum, which runs. The factors are those of derive.Tabulation. Where their tables are linear in a few numbers,
-// tables of coefficients are joined once, for all samples (Linear).
+// tables of coefficients are joined once, for all samples (Linear). Fold writes the sum as an expression instead.
 package elimination
 
 import (

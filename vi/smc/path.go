@@ -17,7 +17,7 @@ type path struct {
 	pool             []states // of an earlier temperature, for differences
 	hubs             []int    // a latent for each prior of another and each guard that depends on it
 	relocations      []*relocation
-	rescaling        *derive.Scales
+	rescaling        *derive.Scales  // what moves with a scale
 	rescales         int             // moves of scales beside a trajectory
 	done             <-chan struct{} // of the context
 	*elimination                     // of many latents, or nil

@@ -35,10 +35,10 @@ type island struct {
 	recent      []states // after each of the last moves at β = 1
 	evidence    float64  // its logarithm
 	weights     []float64
-	acceptance  float64 // of the last trajectory,
-	relocated   float64 // and of the relocations after it
-	complete    states  // the last state that is kept, with what is summed out
-	phase, turn []float64
+	acceptance  float64   // of the last trajectory,
+	relocated   float64   // and of the relocations after it
+	complete    states    // the last state that is kept, with what is summed out
+	phase, turn []float64 // where its sequences of uniform numbers begin, and their steps
 }
 
 // resample draws the particles from the pool by systematic resampling, which u in (0, 1) fixes. An
