@@ -349,7 +349,7 @@ func (w *marginal) complete(seed uint64) func(z [][]float64) {
 	return func(z [][]float64) {
 		const n = 64
 		rng, c := parallel.NewRand(parallel.Mix(seed, streams.Sampler)), w.given.Completer(n)
-		log, columns, u := make([]float64, n), make([]float64, n*len(z[0])), make([]float64, n*c.Uniforms())
+		columns, u := make([]float64, n*len(z[0])), make([]float64, n*c.Uniforms())
 		for first := 0; first < len(z); first += n {
 			for k := range n {
 				for i, x := range z[min(first+k, len(z)-1)] {
@@ -359,7 +359,7 @@ func (w *marginal) complete(seed uint64) func(z [][]float64) {
 			for k := range u {
 				u[k] = rng.Float64()
 			}
-			c.Draw(log, columns, u)
+			c.Draw(nil, columns, u)
 			for k, x := range z[first:min(first+n, len(z))] {
 				for _, s := range w.switches {
 					x[s.Latent] = columns[s.Latent*n+k]

@@ -36,9 +36,9 @@ type Completer interface {
 	// Uniforms is how many uniform numbers the draw of a point takes.
 	Uniforms() int
 	// Draw draws what is not the rest of z, given Uniforms numbers for each point, one
-	// point after another, and stores log p(z | rest) in log.
+	// point after another, and stores log p(z | rest) in log, if that is not nil.
 	Draw(log, z, u []float64)
-	// LogR is log r of p at what Draw has drawn; nil if it is not known.
+	// LogR is log r of p at what Draw has drawn with log; nil if it is not known.
 	LogR(p family.Program) []float64
 	// LogProb stores log p(z | rest) in log.
 	LogProb(log, z []float64)

@@ -7,10 +7,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Chains are the states of all particles after moves at β = 1: all of them as sums, and every so
+// Chains are the states of all particles after moves at β = 1, and half-way of some: all of them as sums, and every so
 // many as they are.
 type chains struct {
-	n           int       // moves
+	moves       int
+	n           int       // states of each particle
 	sum, square []float64 // of each latent of each particle
 	kept        [][]states
 	stride      int
@@ -20,18 +21,19 @@ type chains struct {
 
 // mostNumbers are in the states that are kept, but for leastKept of each particle.
 const (
-	mostNumbers = 1 << 23
+	mostNumbers = 1 << 24
 	leastKept   = 32
 )
 
-func (c *chains) add(islands []*island) {
+// add adds the states of islands.
+func (c *chains) add(islands []*island, of func(l *island) *states) {
 	dim := len(islands[0].now.z)
 	if c.sum == nil {
 		c.sum, c.square, c.stride = make([]float64, dim*len(islands)), make([]float64, dim*len(islands)), 1
 	}
 	for k, l := range islands {
 		sum, square := c.sum[k*dim:][:dim], c.square[k*dim:][:dim]
-		for i, x := range l.now.z {
+		for i, x := range of(l).z {
 			sum[i] += x
 			square[i] += x * x
 		}
@@ -52,7 +54,7 @@ func (c *chains) add(islands []*island) {
 	}
 	var all []states
 	for _, l := range islands {
-		from := &l.now
+		from := of(l)
 		if l.phase != nil {
 			from = &l.complete
 		}
@@ -119,7 +121,7 @@ func (c *chains) effective(dim, islands, particles int) float64 {
 
 // since are the sums of the moves after those of before.
 func (c *chains) since(before *chains) *chains {
-	d := &chains{n: c.n - before.n, sum: slices.Clone(c.sum), square: slices.Clone(c.square)}
+	d := &chains{moves: c.moves - before.moves, n: c.n - before.n, sum: slices.Clone(c.sum), square: slices.Clone(c.square)}
 	floats.Sub(d.sum, before.sum)
 	floats.Sub(d.square, before.square)
 	return d

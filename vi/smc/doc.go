@@ -18,7 +18,8 @@
 // A move is a trajectory of Hamiltonian dynamics, with the particles' covariance as inverse mass, and then moves
 // of the residuals that priors leave of latents, as package scout makes them, and of scales: what log r has in products with a scale is divided by what it is multiplied by, and distances from
 // observations are multiplied, so that no funnel's neck holds it. Where many more moves are needed at β = 1, the covariance is learned again
-// from these, and trajectories are lengthened as long as that gives more effective draws of a gradient. At β = 1 points may be proposed from a distribution that is fitted
+// from these, and trajectories are lengthened as long as that gives more effective draws of a gradient. Where latents are summed out and drawn again, states half-way of
+// trajectories are kept, too: rare values of such latents need many states. At β = 1 points may be proposed from a distribution that is fitted
 // to the draws, too, which go from mode to mode. Values in ascending order, as of the components of a mixture, are taken out and put in
 // elsewhere, with all that belongs to them; and what the distribution misses most is proposed in coordinates in which they have labels. Where log r jumps, at a guard,
 // trajectories reflect and refract:

@@ -77,7 +77,7 @@ func Allocations(d *graph.Density, draws [][]float64) (float64, error) {
 	now := &r.islands[0].now
 	return testing.AllocsPerRun(20, func() {
 		for _, kind := range []int{anew, few, across} {
-			if _, err = m.hamiltonian(now, rng); err == nil {
+			if _, err = m.hamiltonian(now, nil, rng); err == nil {
 				err = m.residual(now, kind, rng)
 			}
 		}
@@ -160,7 +160,7 @@ func (c *Crossing) Stop() {
 func (c *Crossing) Trajectory() (moved bool, err error) {
 	before := slices.Clone(c.now.z)
 	for range 20 {
-		if _, err = c.m.hamiltonian(c.now, c.rng); err != nil {
+		if _, err = c.m.hamiltonian(c.now, nil, c.rng); err != nil {
 			return false, err
 		}
 	}

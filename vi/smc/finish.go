@@ -22,23 +22,23 @@ func (r *sampler) finish() error {
 	c, goal, next, spent := &chains{}, float64(r.s.Effective), firstLook, 0.0
 	r.last, r.pace.gradients, r.pace.learned = c, r.gradients(), r.s.Moves/2
 	for most := float64(r.s.MostMoves); spent < most && !r.over(); {
-		move, cost := r.move, 1.0
-		if c.n%(1+r.freeMoves()) != 0 {
+		move, cost, trajectories := r.move, 1.0, c.moves%(1+r.freeMoves()) == 0
+		if !trajectories {
 			move, cost = r.gradientFree, jumpCost
 		}
 		spent += cost
 		if err := move(); err != nil {
 			return err
 		}
-		if err := r.keep(); err != nil {
+		if err := r.keep(trajectories); err != nil {
 			return err
 		}
 		effective := c.effective(r.d.Dim(), r.s.Islands, r.s.Particles)
-		r.report(c.n, effective, goal)
-		if r.s.Enough == nil && c.n >= fewestMoves && effective >= goal {
+		r.report(c.moves, effective, goal)
+		if r.s.Enough == nil && c.moves >= fewestMoves && effective >= goal {
 			return nil
 		}
-		if c.n >= next {
+		if c.moves >= next {
 			more := goal / effective
 			if r.s.Enough != nil {
 				more = r.s.Enough(r.found())
@@ -48,14 +48,14 @@ func (r *sampler) finish() error {
 				return nil
 			}
 			fell := r.near.accepted > fewNear && r.relocates() && effective < r.near.effective
-			if r.near.effective = effective; fell || more > worthNear && effective < fewNear*float64(c.n*r.s.Islands*r.s.Particles) {
+			if r.near.effective = effective; fell || more > worthNear && effective < fewNear*float64(c.moves*r.s.Islands*r.s.Particles) {
 				if err := r.findNear(fell); err != nil {
 					return err
 				}
 			}
 			r.relearn(more)
 			r.lengthen(more)
-			next = max(firstLook, 1+int(float64(c.n)*min(spare*more, mostFurther)))
+			next = max(firstLook, 1+int(float64(c.moves)*min(spare*more, mostFurther)))
 		}
 		if spent >= most/5 && goal/effective*spent > most {
 			return nil
@@ -77,11 +77,11 @@ const (
 	mostFurther = 1.5
 )
 
-// keep adds the states of all particles to the chains.
-func (r *sampler) keep() error {
-	if r.s.Complete != nil && (r.last.n+1)%max(1, r.last.stride) == 0 {
-		err := r.round(func(m *mover, l *island, rng *rand.Rand) error { m.completed(l, r.last.n, rng); return nil })
-		if err != nil {
+// keep adds the states of all particles to the chains after a move, and those half-way if it was along trajectories and latents are summed out: some of
+// their values are rare, and where these are drawn changes faster than what the moves are slow for.
+func (r *sampler) keep(trajectories bool) error {
+	if trajectories && r.halfway() {
+		if err := r.add(func(l *island) *states { return &l.half }); err != nil {
 			return err
 		}
 	}
@@ -89,9 +89,24 @@ func (r *sampler) keep() error {
 		if len(l.recent) < mostLearned {
 			l.recent = append(l.recent, newStates(r.d.Dim(), r.s.Particles))
 		}
-		l.recent[r.last.n%len(l.recent)].set(&l.now)
+		l.recent[r.last.moves%len(l.recent)].set(&l.now)
 	}
-	r.last.add(r.islands)
+	r.last.moves++
+	return r.add(func(l *island) *states { return &l.now })
+}
+
+// halfway reports whether states half-way of trajectories are kept.
+func (r *sampler) halfway() bool { return r.last != nil && r.s.Complete != nil }
+
+// add adds states of all particles to the chains.
+func (r *sampler) add(of func(l *island) *states) error {
+	if r.s.Complete != nil && (r.last.n+1)%max(1, r.last.stride) == 0 {
+		err := r.round(func(m *mover, l *island, rng *rand.Rand) error { m.completed(l, of(l), r.last.n, rng); return nil })
+		if err != nil {
+			return err
+		}
+	}
+	r.last.add(r.islands, of)
 	return nil
 }
 
@@ -106,10 +121,10 @@ const (
 // relearn makes the covariance of velocities that of the draws, where that is worth while: those that it is of so far were few.
 func (r *sampler) relearn(more float64) {
 	c := r.last
-	if more < worthLonger || r.near.q != nil || c.n < 2*r.pace.learned {
+	if more < worthLonger || r.near.q != nil || c.moves < 2*r.pace.learned {
 		return
 	}
-	r.pace.learned = c.n
+	r.pace.learned = c.moves
 	for _, l := range r.islands {
 		l.pool = l.recent
 	}
@@ -120,11 +135,11 @@ func (r *sampler) relearn(more float64) {
 // lengthen tries longer trajectories, and goes back where they give fewer effective draws of a gradient.
 func (r *sampler) lengthen(more float64) {
 	c, per := r.last, r.s.Islands*r.s.Particles
-	if r.pace.settled || r.freeMoves() > 0 || c.n < r.pace.from.n+firstLook {
+	if r.pace.settled || r.freeMoves() > 0 || c.moves < r.pace.from.moves+firstLook {
 		return
 	}
 	of := c
-	if r.pace.from.n > 0 {
+	if r.pace.from.moves > 0 {
 		of = c.since(&r.pace.from)
 	}
 	gradients := r.gradients()
@@ -135,11 +150,11 @@ func (r *sampler) lengthen(more float64) {
 		r.long /= 2
 		r.pace.settled = true
 		return
-	case more < worthLonger || effective > slowMixing*float64(of.n*per):
+	case more < worthLonger || effective > slowMixing*float64(of.moves*per):
 		return
 	}
 	r.long *= 2
-	r.pace.from, r.pace.gradients, r.pace.rate = chains{n: c.n, sum: slices.Clone(c.sum), square: slices.Clone(c.square)}, gradients, rate
+	r.pace.from, r.pace.gradients, r.pace.rate = chains{moves: c.moves, n: c.n, sum: slices.Clone(c.sum), square: slices.Clone(c.square)}, gradients, rate
 }
 
 // result is what has been found; if the run was ended early, by weights from where it is.
@@ -154,7 +169,7 @@ func (r *sampler) result() (Result, error) {
 			return Result{}, failed
 		}
 		r.last = &chains{}
-		if failed := r.keep(); failed != nil {
+		if failed := r.keep(false); failed != nil {
 			return Result{}, failed
 		}
 	}

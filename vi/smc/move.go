@@ -23,7 +23,7 @@ type mover struct {
 	was       []float64         // what they were
 
 	p, v, room, away, pull []float64 // latents × n; pull is ∇ log q0
-	energy, tmp            []float64 // by column
+	energy, gain, tmp      []float64 // by column
 	gradients              int       // of one point each
 	complete               completion
 }
@@ -74,7 +74,7 @@ func newMover(d *graph.Density, shared *path, n int, complete func(n int) Comple
 	for _, x := range []*[]float64{&m.p, &m.v, &m.room, &m.away, &m.pull, &m.res.other} {
 		*x = make([]float64, d.Dim()*n)
 	}
-	for _, x := range []*[]float64{&m.energy, &m.tmp, &m.to.logQ, &m.to.broken} {
+	for _, x := range []*[]float64{&m.energy, &m.gain, &m.tmp, &m.to.logQ, &m.to.broken} {
 		*x = make([]float64, n)
 	}
 	if complete != nil {
@@ -185,14 +185,17 @@ const (
 	fewRescaled = 16          // latents that move with a scale: with few observations it may have a neck
 )
 
-// hamiltonian moves the points of s along trajectories of random length, and returns the mean
-// probability of acceptance.
-func (m *mover) hamiltonian(s *states, rng *rand.Rand) (accepted float64, err error) {
+// hamiltonian moves the points of s along trajectories of random length, and returns the mean probability of acceptance. Where their ways were half
+// done they may end, too: half, if not nil, becomes where the points of s are then, which have the same distribution.
+func (m *mover) hamiltonian(s, half *states, rng *rand.Rand) (accepted float64, err error) {
 	n, x := m.n, m.ex
 	step := m.step * (0.8 + 0.4*rng.Float64())
 	steps := int(min(max(1, math.Round(2*trajectory*m.long*rng.Float64()/step)), mostSteps))
 	copy(x.Z, s.z)
 	m.walls.arr.SignBatch(x.Signs, x.Z, n)
+	if half != nil {
+		half.set(s)
+	}
 	if err := m.force(); err != nil {
 		return 0, err
 	}
@@ -217,24 +220,38 @@ func (m *mover) hamiltonian(s *states, rng *rand.Rand) (accepted float64, err er
 		if err := m.force(); err != nil {
 			return 0, err
 		}
-		if k == steps-1 {
-			step /= 2
+		switch {
+		case k == steps-1:
+			m.kick(step / 2)
+		case half != nil && k == steps/2-1:
+			m.kick(step / 2)
+			if _, err := m.arrive(half, rng); err != nil {
+				return 0, err
+			}
+			m.kick(step / 2)
+		default:
+			m.kick(step)
 		}
-		m.kick(step)
 	}
-	m.covariance.apply(m.v, m.p, m.room, n)
-	m.addDots(m.energy, -0.5, m.p, m.v)
-	copy(m.to.value.Z, x.Z)
-	copy(m.to.value.Signs, x.Signs)
+	m.gradients += n * (steps + 1)
+	return m.arrive(s, rng)
+}
+
+// arrive moves the points of s, where the trajectories began, to where these are now or not, and returns the mean probability of it.
+func (m *mover) arrive(s *states, rng *rand.Rand) (accepted float64, err error) {
+	m.covariance.apply(m.v, m.p, m.room, m.n)
+	copy(m.gain, m.energy)
+	m.addDots(m.gain, -0.5, m.p, m.v)
+	copy(m.to.value.Z, m.ex.Z)
+	copy(m.to.value.Signs, m.ex.Signs)
 	if err := m.to.value.Run(); err != nil {
 		return 0, err
 	}
 	m.to.count(m.to.broken, m.required)
-	for i, e := range m.energy {
-		m.tmp[i] = e + m.logPath(m.to.value.Out[i], m.to.logQ[i], m.to.broken[i])
+	for i := range m.gain {
+		m.gain[i] += m.logPath(m.to.value.Out[i], m.to.logQ[i], m.to.broken[i])
 	}
-	m.gradients += n * (steps + 1)
-	return m.to.accept(s, m.tmp, rng), nil
+	return m.to.accept(s, m.gain, rng), nil
 }
 
 // force computes the gradients of log r and log q0, and log q0.
@@ -363,21 +380,28 @@ func (m *mover) put(z, batch []float64, c int) {
 	}
 }
 
-// completed makes l.complete the state of l, with what is summed out. Of move k each particle takes the k-th of a sequence of numbers that fill (0, 1)
-// evenly, as multiples of a noble number do, so that over the moves of a particle the latents that are summed out have next to no noise of their
-// own. Each latent has another one: those that are drawn given others need all combinations.
-func (m *mover) completed(l *island, k int, rng *rand.Rand) {
+// completed makes l.complete the states of l, with what is summed out. As the k-th of its states each particle takes the k-th of a sequence of numbers
+// that fill (0, 1) evenly, as multiples of a noble number do, and particles take sequences that begin at such multiples, so that over the states of a
+// particle, and over particles, the latents that are summed out have next to no noise of their own. Each latent has others: those that are drawn given
+// others need all combinations.
+func (m *mover) completed(l *island, from *states, k int, rng *rand.Rand) {
+	of := m.complete.Uniforms()
 	if l.phase == nil {
-		l.complete, l.phase, l.turn = newStates(len(m.start.mean), m.n), make([]float64, len(m.complete.u)), make([]float64, len(m.complete.u))
-		for i := range l.phase {
-			l.phase[i], l.turn[i] = rng.Float64(), noble(rng)
+		l.complete, l.phase, l.turn = newStates(len(m.start.mean), m.n), make([]float64, len(m.complete.u)), make([]float64, of)
+		for j := range of {
+			phase, beside := rng.Float64(), noble(rng)
+			for i := j; i < len(l.phase); i += of {
+				l.phase[i] = phase
+				_, phase = math.Modf(phase + beside)
+			}
+			l.turn[j] = noble(rng)
 		}
 	}
 	for i, x := range l.phase {
-		_, m.complete.u[i] = math.Modf(x + float64(k)*l.turn[i])
+		_, m.complete.u[i] = math.Modf(x + float64(k)*l.turn[i%of])
 	}
-	l.complete.set(&l.now)
-	m.complete.Draw(m.tmp, l.complete.z, m.complete.u)
+	l.complete.set(from)
+	m.complete.Draw(nil, l.complete.z, m.complete.u)
 }
 
 // noble is a random number in (0, 1) whose continued fraction has small quotients that end in ones, as the golden ratio's are all: no fraction with a small

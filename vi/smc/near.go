@@ -40,7 +40,7 @@ func (r *sampler) findNear(fell bool) (err error) {
 	if r.near.q == nil {
 		again *= againNear
 	}
-	if r.s.Near == nil || !fell && r.near.from > 0 && (r.near.accepted > moreNear || r.last.n < again*r.near.from) {
+	if r.s.Near == nil || !fell && r.near.from > 0 && (r.near.accepted > moreNear || r.last.moves < again*r.near.from) {
 		return nil
 	}
 	all := r.found().Z
@@ -49,7 +49,7 @@ func (r *sampler) findNear(fell bool) (err error) {
 		draws[k] = all[(2*k+1)*len(all)/(2*len(draws))]
 	}
 	first := r.near.q == nil
-	r.near.from = r.last.n
+	r.near.from = r.last.moves
 	r.near.q, err = r.s.Near(append(draws, r.near.wide...))
 	if q := r.near.q; err == nil && q != nil && r.relocates() { // modes of little weight are in as many places as there are orders
 		var rest Proposal

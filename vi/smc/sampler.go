@@ -145,7 +145,13 @@ func (r *sampler) move() error {
 		other = across
 	}
 	err := r.round(func(m *mover, l *island, rng *rand.Rand) (err error) {
-		if l.acceptance, err = m.hamiltonian(&l.now, rng); err != nil {
+		var half *states
+		if r.halfway() {
+			if half = &l.half; half.z == nil {
+				*half = newStates(r.d.Dim(), r.s.Particles)
+			}
+		}
+		if l.acceptance, err = m.hamiltonian(&l.now, half, rng); err != nil {
 			return err
 		}
 		if err = m.residual(&l.now, few, rng); err != nil {

@@ -330,3 +330,39 @@ func TestDiscrete(t *testing.T) {
 	}
 	require.InDelta(t, one.LogEvidence.Value, other.LogEvidence.Value, 7*math.Hypot(one.LogEvidence.SE, other.LogEvidence.SE))
 }
+
+// nothing completes what nothing is summed out of.
+type nothing struct{}
+
+func (nothing) Uniforms() int            { return 0 }
+func (nothing) Draw(log, z, u []float64) {}
+func complete(int) smc.Completer         { return nothing{} }
+
+// Where latents are summed out every second state is one half-way of a trajectory, and has the distribution of the others: a standard normal's, whose variance
+// would be 1/(1 − h²/4) for steps of length h if all trajectories ended there.
+func TestHalfway(t *testing.T) {
+	const dim = 8
+	d := density(t, func(m *graph.Model) {
+		for i := range dim {
+			m.Sample(fmt.Sprint("x", i), graph.Normal(0, 1))
+		}
+	})
+	r, err := smc.Run(context.Background(), d, smc.Settings{Seed: 1, Effective: long.Or(100_000, 1_000_000), Complete: complete})
+	require.NoError(t, err)
+	var variance [2]mc.Moments // of the sums of squares, half-way and at the end
+	for from := 0; from < len(r.Z); from += 2 * r.Chains {
+		for c := range r.Chains {
+			for at := range variance {
+				sum := 0.0
+				for _, x := range r.Z[from+at*r.Chains+c] {
+					sum += x * x
+				}
+				variance[at].Add(sum / dim)
+			}
+		}
+	}
+	for at, v := range variance {
+		t.Logf("%d: %.4f from %d states, accepted %.2f with steps of %.2f", at, v.Mean, v.N, r.Acceptance, r.Step)
+		require.InDelta(t, 1, v.Mean, 5*math.Sqrt(2.0/dim/float64(v.N)))
+	}
+}

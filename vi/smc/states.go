@@ -31,6 +31,7 @@ func (s *states) take(i int, o *states, j int) {
 type island struct {
 	number      int
 	now         states
+	half        states   // half-way of the last trajectory
 	pool, next  []states // after each move at the last temperature, and at this one
 	recent      []states // after each of the last moves at β = 1
 	evidence    float64  // its logarithm

@@ -100,8 +100,11 @@ func (c *completer) Uniforms() int { return 2 * len(c.sum.Switches) }
 // Draw implements mixture.Completer.
 func (c *completer) Draw(log, z, u []float64) {
 	c.each(z, func(k, at int) {
-		log[at] = c.sum.draw(k, u[at*c.Uniforms():], z, at, c.n)
-		c.logR[at] = c.sum.Out[k] + log[at]
+		c.sum.draw(k, u[at*c.Uniforms():], z, at, c.n)
+		if log != nil {
+			log[at] = c.sum.logDrawn(k, z, at, c.n)
+			c.logR[at] = c.sum.Out[k] + log[at]
+		}
 	})
 }
 

@@ -180,34 +180,41 @@ func (s *Sum) Marginals() [][]float64 {
 }
 
 // draw draws the switches of sample k into z, latents × width, in column at, given what run has
-// found there, by two uniform numbers for each: one for its interval and one for its place. It
-// returns the log of their posterior density.
-func (s *Sum) draw(k int, u, z []float64, at, width int) (log float64) {
+// found there, by two uniform numbers for each: one for its interval and one for its place.
+func (s *Sum) draw(k int, u, z []float64, at, width int) {
 	if s.one != nil {
-		return s.one.draw(0, u, z, at, width)
+		s.one.draw(0, u, z, at, width)
+		return
 	}
 	s.states.Draw(k, s.interval, func(i int) float64 { return u[2*i] })
-	log = s.states.LogProb(k, s.interval)
 	for i, w := range s.Switches {
 		lo, hi := s.between(i, s.interval[i], k)
-		x := s.prior.Within(w.Latent, k, u[2*i+1], lo, hi)
-		z[w.Latent*width+at] = x
-		log += s.logWithin(i, s.interval[i], k, x)
+		z[w.Latent*width+at] = s.prior.Within(w.Latent, k, u[2*i+1], lo, hi)
+	}
+}
+
+// logDrawn is the log posterior density of what draw has drawn last.
+func (s *Sum) logDrawn(k int, z []float64, at, width int) float64 {
+	if s.one != nil {
+		return s.one.logDrawn(0, z, at, width)
+	}
+	log := s.states.LogProb(k, s.interval)
+	for i, w := range s.Switches {
+		log += s.logWithin(i, s.interval[i], k, z[w.Latent*width+at])
 	}
 	return log
 }
 
 // logProb is the log posterior density of the switches in column at of z.
-func (s *Sum) logProb(k int, z []float64, at, width int) (log float64) {
+func (s *Sum) logProb(k int, z []float64, at, width int) float64 {
 	if s.one != nil {
 		return s.one.logProb(0, z, at, width)
 	}
 	for i, w := range s.Switches {
 		x := z[w.Latent*width+at]
 		s.interval[i] = sort.Search(len(w.Planes), func(j int) bool { return !(s.threshold(i, j, k) < x) })
-		log += s.logWithin(i, s.interval[i], k, x)
 	}
-	return log + s.states.LogProb(k, s.interval)
+	return s.logDrawn(k, z, at, width)
 }
 
 // Sums implements scout.Sum.
@@ -227,6 +234,7 @@ func (s *Sum) Draw(log, z []float64, rng *rand.Rand) {
 		for j := range s.u {
 			s.u[j] = rng.Float64()
 		}
-		log[k] += s.draw(k, s.u, z, k, s.N)
+		s.draw(k, s.u, z, k, s.N)
+		log[k] += s.logDrawn(k, z, k, s.N)
 	}
 }
