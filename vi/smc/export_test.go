@@ -2,6 +2,7 @@ package smc
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -42,6 +43,12 @@ func (o oneWay) At(l int, at derive.Point) float64 {
 		return 0
 	}
 	return o.jumper.At(l, at)
+}
+
+// Unspread are settings without coordinates of trajectories.
+func (s Settings) Unspread() Settings {
+	s.spread = func(*spreads) *spreads { return nil }
+	return s
 }
 
 // Misplaced are settings with curves that are a tenth beside where log r jumps.
@@ -391,4 +398,52 @@ func (s *Start) Energy(noise []float64) (energy, want float64) {
 		energy += m.p[i] * m.v[i]
 	}
 	return energy, floats.Dot(noise, noise)
+}
+
+// SpreadErrors are the largest error of the inverse of coordinates, and of gradients in them beside differences, with γ = 0.3, 0.6 and so on.
+func SpreadErrors(d *graph.Density) (inverse, gradient float64, err error) {
+	const n = 8
+	s, rng := newSpreads(d.Engine().Spreads(), d.Dim()), parallel.NewRand(1)
+	for k := range s.knobs {
+		s.knobs[k].gamma, s.knobs[k].sd = 0.3*float64(k+1), 1
+	}
+	for i := range s.middle {
+		s.middle[i] = rng.NormFloat64()
+	}
+	s.combine()
+	w, z, back, room, tmp := make([]float64, d.Dim()*n), make([]float64, d.Dim()*n), make([]float64, d.Dim()*n), make([]float64, d.Dim()*n), make([]float64, n)
+	for i := range w {
+		w[i] = rng.NormFloat64()
+	}
+	s.toZ(z, w, room, n)
+	s.toW(back, z, room, n)
+	inverse = floats.Distance(w, back, math.Inf(1))
+	ex, err := d.Executor(n, graph.Compute{Out: true, Grad: true})
+	if err != nil {
+		return 0, 0, err
+	}
+	value := func(w []float64) []float64 {
+		s.toZ(ex.Z, w, room, n)
+		err = errors.Join(err, ex.Run())
+		out := slices.Clone(ex.Out[:n])
+		s.addVolume(out, 1, ex.Z, n)
+		return out
+	}
+	value(w)
+	grad := slices.Clone(ex.Grad)
+	s.pull(grad, w, room, tmp, n)
+	for i := range d.Dim() {
+		const h = 1e-5
+		up, down := slices.Clone(w), slices.Clone(w)
+		for c := range n {
+			up[i*n+c] += h
+			down[i*n+c] -= h
+		}
+		above, below := value(up), value(down)
+		for c := range n {
+			slope := (above[c] - below[c]) / (2 * h)
+			gradient = max(gradient, math.Abs(slope-grad[i*n+c])/max(1, math.Abs(slope)))
+		}
+	}
+	return inverse, gradient, err
 }

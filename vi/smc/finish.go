@@ -41,7 +41,7 @@ func (r *sampler) finish() error {
 		if c.moves >= next {
 			more := goal / effective
 			if r.s.Enough != nil {
-				more = r.s.Enough(r.found())
+				more = max(r.s.Enough(r.found()), r.states()/float64(c.n))
 				goal = spare * more * effective
 			}
 			if more <= 1 {
@@ -69,6 +69,18 @@ const (
 	fewestMoves = 4
 	firstLook   = 8
 )
+
+// rareStates are kept of each particle where latents are summed out, if there is space for so many: a value of probability .006 then has 600 draws of 512
+// particles.
+const rareStates = 192
+
+// states is how many states of each particle there are at least, where Enough is asked.
+func (r *sampler) states() float64 {
+	if r.s.Complete == nil {
+		return 0
+	}
+	return min(rareStates, mostNumbers/float64(r.d.Dim()*r.s.Islands*r.s.Particles))
+}
 
 // spare is how many times as many draws as seem to be needed are made, but mostFurther at most before that is looked at again: few draws
 // do not know it well.

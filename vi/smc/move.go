@@ -22,7 +22,8 @@ type mover struct {
 	distances *derive.Distances // or nil
 	was       []float64         // what they were
 
-	p, v, room, away, pull []float64 // latents × n; pull is ∇ log q0
+	p, v, room, away, pull []float64 // latents × n; pull is ∇ log q0, or ∇ log π in the coordinates of trajectories
+	w, factors             []float64 // these coordinates, and their factors
 	energy, gain, tmp      []float64 // by column
 	gradients              int       // of one point each
 	complete               completion
@@ -71,7 +72,7 @@ func newMover(d *graph.Density, shared *path, n int, complete func(n int) Comple
 		}
 	}
 	m.res.which = make([]int, n)
-	for _, x := range []*[]float64{&m.p, &m.v, &m.room, &m.away, &m.pull, &m.res.other} {
+	for _, x := range []*[]float64{&m.p, &m.v, &m.room, &m.away, &m.pull, &m.w, &m.factors, &m.res.other} {
 		*x = make([]float64, d.Dim()*n)
 	}
 	for _, x := range []*[]float64{&m.energy, &m.gain, &m.tmp, &m.to.logQ, &m.to.broken} {
@@ -193,6 +194,9 @@ func (m *mover) hamiltonian(s, half *states, rng *rand.Rand) (accepted float64, 
 	steps := int(min(max(1, math.Round(2*trajectory*m.long*rng.Float64()/step)), mostSteps))
 	copy(x.Z, s.z)
 	m.walls.arr.SignBatch(x.Signs, x.Z, n)
+	if m.spreads != nil {
+		m.spreads.toW(m.w, x.Z, m.factors, n)
+	}
 	if half != nil {
 		half.set(s)
 	}
@@ -207,13 +211,14 @@ func (m *mover) hamiltonian(s, half *states, rng *rand.Rand) (accepted float64, 
 	for i := range m.energy {
 		m.energy[i] -= m.logPath(s.logR[i], m.to.logQ[i], s.broken[i])
 	}
+	m.addVolume(m.energy, -1)
 	m.root.apply(m.p, m.v, m.room, n)
 	m.walls.mass = m.mass
 	m.walls.begin(x.Z, x.Signs)
 	m.kick(step / 2)
 	for k := range steps {
 		m.covariance.apply(m.v, m.p, m.room, n)
-		m.walls.drift(x.Z, m.p, m.v, x.Signs, step, m.path)
+		m.drift(step)
 		if m.stopped() {
 			return 0, nil
 		}
@@ -251,7 +256,26 @@ func (m *mover) arrive(s *states, rng *rand.Rand) (accepted float64, err error) 
 	for i := range m.gain {
 		m.gain[i] += m.logPath(m.to.value.Out[i], m.to.logQ[i], m.to.broken[i])
 	}
+	m.addVolume(m.gain, 1)
 	return m.to.accept(s, m.gain, rng), nil
+}
+
+// drift moves the points along their velocities for a time.
+func (m *mover) drift(time float64) {
+	if m.spreads == nil {
+		m.walls.drift(m.ex.Z, m.p, m.v, m.ex.Signs, time, m.path)
+		return
+	}
+	vec.AddScaled(m.w, time, m.v)
+	m.spreads.toZ(m.ex.Z, m.w, m.factors, m.n)
+	m.walls.side(m.ex.Z, m.ex.Signs)
+}
+
+// addVolume adds a multiple of the logarithm of how volumes grow from the coordinates of trajectories to the program's.
+func (m *mover) addVolume(dst []float64, a float64) {
+	if m.spreads != nil {
+		m.spreads.addVolume(dst, a, m.ex.Z, m.n)
+	}
 }
 
 // force computes the gradients of log r and log q0, and log q0.
@@ -259,11 +283,25 @@ func (m *mover) force() error {
 	if m.beta < 1 {
 		m.toStart(m.to.logQ, m.ex.Z)
 	}
-	return m.ex.Run()
+	err := m.ex.Run()
+	if m.spreads != nil {
+		if m.beta < 1 {
+			vec.Affine(m.pull, m.pull, 1-m.beta, 0)
+			vec.AddScaled(m.pull, m.beta, m.ex.Grad)
+		} else {
+			copy(m.pull, m.ex.Grad)
+		}
+		m.spreads.pull(m.pull, m.w, m.factors, m.tmp, m.n)
+	}
+	return err
 }
 
 // kick moves the momenta for a time.
 func (m *mover) kick(time float64) {
+	if m.spreads != nil {
+		vec.AddScaled(m.p, time, m.pull)
+		return
+	}
 	if m.beta > 0 {
 		vec.AddScaled(m.p, time*m.beta, m.ex.Grad)
 	}
@@ -331,9 +369,13 @@ func (m *mover) rescale(s *states, rng *rand.Rand) error {
 		}
 		z[of.By*n+c] += by
 		m.energy[c], m.res.which[c] = 0, k
+		power, longer := 0.0, 0.0 // exp(power·by) − 1
 		for j, u := range of.Moved {
+			if u.Power != power {
+				power, longer = u.Power, math.Expm1(u.Power*by)
+			}
 			away, _ := m.distances.Of(was, k, j, c)
-			z[u.Latent*n+c] += math.Expm1(u.Power*by) * away
+			z[u.Latent*n+c] += longer * away
 			m.energy[c] += u.Power * by
 		}
 	}

@@ -14,6 +14,7 @@ type path struct {
 	mass             *mass
 	step             float64
 	long             float64  // by how many times trajectories are longer
+	spreads          *spreads // coordinates of trajectories, or nil for the program's
 	pool             []states // of an earlier temperature, for differences
 	hubs             []int    // a latent for each prior of another and each guard that depends on it
 	relocations      []*relocation

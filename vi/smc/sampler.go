@@ -24,6 +24,7 @@ type sampler struct {
 	movers  []*mover
 	work    func(m *mover, l *island, rng *rand.Rand) error // of the next round
 	walls   *walls                                          // for masses
+	spreads *spreads                                        // nil where there are none, or walls in the way
 	rng     *rand.Rand
 
 	temperatures []float64
@@ -79,6 +80,11 @@ func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, er
 	var err error
 	if r.walls, err = newWalls(d, 1); err != nil {
 		return nil, err
+	}
+	if len(r.walls.levels.walls) == 0 { // along a trajectory they would be curves
+		if r.spreads = newSpreads(d.Engine().Spreads(), dim); r.spreads != nil && s.spread != nil {
+			r.spreads = s.spread(r.spreads)
+		}
 	}
 	for _, of := range d.Parents() {
 		r.hubs = append(r.hubs, of...)

@@ -22,9 +22,10 @@ type Settings struct {
 	Enough      func(Result) float64
 	Undiagnosed bool   // the diagnostics of draws are left to Result.Diagnose
 	Seed        uint64 // fixes the result, whatever the number of processors is
-	// Complete, if not nil, returns what draws, in batches of n points, the latents that are summed out of the density, given the others. The draws of the
-	// result have these latents, too; in the density nothing depends on them.
-	Complete func(n int) Completer
+	// Complete, if not nil, returns what draws, in batches of n points, the latents Completed, which are summed out of the density, given the others. The draws of
+	// the result have these latents, too; in the density nothing depends on them.
+	Complete  func(n int) Completer
+	Completed []int
 	// Near, if not nil, returns a distribution near draws, or nil: at β = 1 moves also propose points of it.
 	Near func(draws [][]float64) (Proposal, error)
 	// Over, if not nil, is asked whether to end with what is there.
@@ -33,7 +34,8 @@ type Settings struct {
 	// move at the end.
 	Progress func(Progress)
 
-	wrong func(w *walls) // breaks walls, in tests
+	wrong  func(w *walls)            // breaks walls, in tests,
+	spread func(s *spreads) *spreads // and coordinates of trajectories
 }
 
 // A Proposal is a distribution of some latents. It is used by several goroutines.

@@ -150,11 +150,16 @@ func (r *sampler) weigh() error {
 	return nil
 }
 
-// learn makes the covariance of velocities that of the weighted states of all pools, of which at most so many are effective.
+// learn finds the coordinates of trajectories, and makes the covariance of velocities that of the weighted states of all pools in them, of which at most so many
+// are effective.
 func (r *sampler) learn(weights []float64, most float64) {
 	points := r.points(len(weights))
 	sum, squares := floats.Sum(weights), floats.Dot(weights, weights)
 	floats.Scale(float64(len(weights))/sum, weights)
+	if r.path.spreads = nil; r.spreads != nil && r.spreads.learn(points, weights) {
+		r.path.spreads = r.spreads
+		r.spreads.points(points)
+	}
 	q := newNormal(points, weights, min(sum*sum/squares, most), 1, r.elimination)
 	r.covariance = q.power(1, same, same)
 	r.path.root = q.power(-0.5, inverse, one)

@@ -98,8 +98,14 @@ func (w *walls) drift(z, p, v, signs []float64, time float64, at *path) {
 		vec.Add(z, z, w.rows)
 		clear(w.moved)
 	}
+	w.side(z, signs)
+}
+
+// side writes the signs of all planes that are no walls at the points z.
+func (w *walls) side(z, signs []float64) {
+	w.z = z
 	for k, l := range w.others {
-		w.sign(signs[l*n:][:n], l, w.curves[k])
+		w.sign(signs[l*w.n:][:w.n], l, w.curves[k])
 	}
 }
 

@@ -1,0 +1,120 @@
+package derive
+
+import (
+	"slices"
+
+	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/kernel"
+)
+
+// A Spread is a latent z whose distance from a place,
+//
+//	z − Σ_j coef_j·z_j − constant,    of latents j before it,
+//
+// log r has in products with powers of exponentials s of other latents: its prior has it divided by its scale, and data may know of s·z where the place is
+// 0. A distance that is so many powers of s times another number, which is the same for all s, makes these products free of s.
+type Spread struct {
+	Latent   int
+	Place    []ir.Term // latents by their numbers
+	Constant float64
+	Scales   []Exponent
+}
+
+// An Exponent is a latent whose exponential is a scale, to a power.
+type Exponent struct {
+	By    int
+	Power float64
+}
+
+// Spreads lists latents that have scales, which are no scales themselves, in ascending order.
+func (d Density) Spreads() []Spread {
+	type key struct{}
+	list, _ := Cached(d, key{}, func() ([]Spread, error) {
+		all, scales := make([]Spread, d.Dim), map[int]bool{}
+		w := newWalk(d.Nodes.Len())
+		for _, t := range d.List {
+			if t.Of >= 0 {
+				all[t.Of] = d.spread(&w, t)
+			}
+		}
+		for s, list := range d.monomials() {
+			for _, x := range list {
+				if n := d.Nodes.At(x.n); n.Kind == ir.Latent && x.power < 0 && len(all[n.A].Place) == 0 && all[n.A].Constant == 0 {
+					all[n.A].Scales = append(all[n.A].Scales, Exponent{s, x.power})
+				}
+			}
+		}
+		var list []Spread
+		for i, x := range all {
+			x.Latent = i
+			all[i].Scales = slices.DeleteFunc(x.Scales, func(e Exponent) bool { return e.By == i })
+			for _, e := range all[i].Scales {
+				scales[e.By] = true
+			}
+		}
+		for i, x := range all {
+			if x.Latent = i; len(x.Scales) > 0 && !scales[i] {
+				list = append(list, x)
+			}
+		}
+		return list, nil
+	})
+	return list
+}
+
+// spread is what a prior's term says of its latent.
+func (d Density) spread(w *walk, t LogTerm) (x Spread) {
+	f, found := factors{}, ir.ID(-1)
+	w.from(t.ID, func(id ir.ID) {
+		w.stack = d.Nodes.AppendOperands(w.stack, id)
+		n := d.Nodes.At(id)
+		if n.Kind != ir.Binary || n.Fn != kernel.Mul && n.Fn != kernel.Div {
+			return
+		}
+		f = factors{f.positive[:0], f.real[:0], f.sums[:0]}
+		f.of(d.Nodes, id, 1)
+		distance := append(f.real, f.sums...)
+		if len(distance) != 1 || len(f.positive) == 0 || found == distance[0].id {
+			return
+		}
+		place, constant, ok := d.place(distance[0].id, t.Of)
+		if !ok {
+			return
+		}
+		if found >= 0 { // of two it is not known which
+			x.Scales = nil
+			return
+		}
+		found, x.Place, x.Constant = distance[0].id, place, constant
+		for _, s := range f.positive {
+			x.Scales = append(x.Scales, Exponent{int(s.id), -s.power / distance[0].power})
+		}
+	})
+	return x
+}
+
+// place is where a distance that is affine in latents, and in others before it, is 0 for latent i.
+func (d Density) place(distance ir.ID, i int) (place []ir.Term, constant float64, ok bool) {
+	n := d.Nodes.At(distance)
+	if n.Kind == ir.Latent {
+		return nil, 0, int(n.A) == i
+	}
+	own := 0.0
+	for _, t := range n.Terms {
+		switch l := d.Nodes.At(t.Atom); {
+		case l.Kind != ir.Latent || int(l.A) > i:
+			return nil, 0, false
+		case int(l.A) == i:
+			own = t.Coef
+		default:
+			place = append(place, ir.Term{Atom: ir.ID(l.A), Coef: t.Coef})
+		}
+	}
+	if n.Kind != ir.Sum || own == 0 {
+		return nil, 0, false
+	}
+	for k := range place {
+		place[k].Coef /= -own
+	}
+	return place, -n.V / own, true
+}

@@ -1,0 +1,259 @@
+package smc
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/facetvi/facet/internal/derive"
+	"github.com/facetvi/facet/internal/vec"
+)
+
+// Spreads are coordinates w of trajectories, in which latents that have scales (see [derive.Spread]) are
+//
+//	z_i = place_i + exp(Σ_s γ_s·power·(s − middle_s))·w_i
+//
+// With γ = 0 they are the program's, and with γ = 1 the scale is in w no more: the first is better where data say much of each latent, the second where they say
+// little (Papaspiliopoulos, Roberts and Sköld, Statistical Science 2007). γ goes by how the logarithm of a distance from its place depends on s, in the
+// particles. But data say more of a latent given the others than of it alone, and of its conditional spread, which is what trajectories see, s says less: γ is a
+// share of that slope.
+type spreads struct {
+	list   []spread
+	knobs  []knob
+	middle []float64 // by latent
+
+	factors [][]derive.Exponent // γ·power
+	volume  []derive.Exponent   // what log |∂z/∂w| has of s − middle
+}
+
+// A spread is a latent that has scales.
+type spread struct {
+	derive.Spread
+	knobs  []int // by scale
+	factor int
+}
+
+// A knob is the γ of a scale: one for the latents of which its power is positive, and one for the others.
+type knob struct {
+	by       int
+	positive bool
+	of       []use
+	gamma    float64
+	away     []float64 // s − middle
+	sd       float64   // of these
+}
+
+// A use is the latent of the list that has a scale, to a power.
+type use struct {
+	k     int
+	power float64
+}
+
+// newSpreads is nil where no latent has a scale.
+func newSpreads(list []derive.Spread, dim int) *spreads {
+	if len(list) == 0 {
+		return nil
+	}
+	s := &spreads{middle: make([]float64, dim)}
+	for k, x := range list {
+		var knobs []int
+		for _, e := range x.Scales {
+			at := slices.IndexFunc(s.knobs, func(n knob) bool { return n.by == e.By && n.positive == (e.Power > 0) })
+			if at < 0 {
+				at, s.knobs = len(s.knobs), append(s.knobs, knob{by: e.By, positive: e.Power > 0})
+			}
+			s.knobs[at].of, knobs = append(s.knobs[at].of, use{k, e.Power}), append(knobs, at)
+		}
+		s.list = append(s.list, spread{Spread: x, knobs: knobs})
+	}
+	return s
+}
+
+const (
+	spreadShare  = 0.75
+	spreadPoints = 4096 // of which γ is
+	spreadPasses = 4    // over all scales
+	leastSpread  = 0.1  // standard deviation of γ·s; below it nothing is gained
+)
+
+// learn finds γ for weighted points, and reports whether some is not 0.
+func (s *spreads) learn(points *mat.Dense, weights []float64) bool {
+	rows, _ := points.Dims()
+	stride := (rows-1)/spreadPoints + 1
+	column := func(i int) []float64 {
+		x := make([]float64, 0, rows/stride+1)
+		for r := 0; r < rows; r += stride {
+			x = append(x, points.At(r, i))
+		}
+		return x
+	}
+	var w []float64
+	for r := 0; r < rows; r += stride {
+		w = append(w, weights[r])
+	}
+	for k := range s.knobs {
+		n := &s.knobs[k]
+		n.away, n.gamma = column(n.by), 0
+		s.middle[n.by] = stat.Mean(n.away, w)
+		vec.Affine(n.away, n.away, 1, -s.middle[n.by])
+		n.sd = stat.StdDev(n.away, w)
+	}
+	logs := make([][]float64, len(s.list))
+	for k, x := range s.list {
+		logs[k] = s.logDistances(x, w, column)
+	}
+	for range spreadPasses {
+		s.improve(logs, w)
+	}
+	for k := range s.knobs {
+		s.knobs[k].gamma *= spreadShare
+	}
+	s.combine()
+	return len(s.volume) > 0
+}
+
+// logDistances are the logarithms of the distances of a latent from its place, less what is linear in its scales.
+func (s *spreads) logDistances(x spread, weights []float64, column func(i int) []float64) []float64 {
+	y := column(x.Latent)
+	for _, t := range x.Place {
+		vec.AddScaled(y, -t.Coef, column(int(t.Atom)))
+	}
+	for _, k := range x.knobs {
+		away := s.knobs[k].away
+		a, b := stat.LinearRegression(away, y, weights, false)
+		vec.AddScaled(y, -b, away)
+		vec.Affine(y, y, 1, -a)
+	}
+	for i, v := range y {
+		y[i] = math.Log(math.Abs(v) + math.SmallestNonzeroFloat64)
+	}
+	return y
+}
+
+// improve fits one γ after another by least squares, and takes what they say out of logs.
+func (s *spreads) improve(logs [][]float64, weights []float64) {
+	for k := range s.knobs {
+		n, top, bottom := &s.knobs[k], 0.0, 0.0
+		for _, u := range n.of {
+			top += u.power * stat.Covariance(logs[u.k], n.away, weights)
+			bottom += u.power * u.power * n.sd * n.sd
+		}
+		if !(bottom > 0) {
+			continue
+		}
+		change := min(max(n.gamma+top/bottom, 0), 1) - n.gamma
+		n.gamma += change
+		for _, u := range n.of {
+			vec.AddScaled(logs[u.k], -change*u.power, n.away)
+		}
+	}
+}
+
+// combine finds the factors.
+func (s *spreads) combine() {
+	s.factors, s.volume = nil, nil
+	of := make([][]derive.Exponent, len(s.list))
+	for _, n := range s.knobs {
+		if !(n.gamma*n.sd >= leastSpread) {
+			continue
+		}
+		sum := 0.0
+		for _, u := range n.of {
+			of[u.k] = append(of[u.k], derive.Exponent{By: n.by, Power: n.gamma * u.power})
+			sum += n.gamma * u.power
+		}
+		s.volume = append(s.volume, derive.Exponent{By: n.by, Power: sum})
+	}
+	for k, x := range of {
+		at := slices.IndexFunc(s.factors, func(y []derive.Exponent) bool { return slices.Equal(x, y) })
+		if at < 0 {
+			at, s.factors = len(s.factors), append(s.factors, x)
+		}
+		s.list[k].factor = at
+	}
+}
+
+// scales computes the factors at n points, of which either coordinates do, into room.
+func (s *spreads) scales(room, z []float64, n int) {
+	for k, x := range s.factors {
+		row := room[k*n:][:n]
+		clear(row)
+		for _, e := range x {
+			vec.AddScaled(row, e.Power, z[e.By*n:][:n])
+			vec.Affine(row, row, 1, -e.Power*s.middle[e.By])
+		}
+		vec.Exp(row, row)
+	}
+}
+
+// toZ computes the program's coordinates of points, with their factors in room.
+func (s *spreads) toZ(z, w, room []float64, n int) {
+	s.scales(room, w, n)
+	copy(z, w)
+	for _, x := range s.list {
+		row := z[x.Latent*n:][:n]
+		vec.Mul(row, row, room[x.factor*n:][:n])
+		x.add(row, 1, z, n)
+	}
+}
+
+// toW is its inverse.
+func (s *spreads) toW(w, z, room []float64, n int) {
+	s.scales(room, z, n)
+	copy(w, z)
+	for _, x := range s.list {
+		row := w[x.Latent*n:][:n]
+		x.add(row, -1, z, n)
+		vec.Div(row, row, room[x.factor*n:][:n])
+	}
+}
+
+// add adds a multiple of the place to a row.
+func (x *spread) add(row []float64, sign float64, z []float64, n int) {
+	for _, t := range x.Place {
+		vec.AddScaled(row, sign*t.Coef, z[int(t.Atom)*n:][:n])
+	}
+	if x.Constant != 0 {
+		vec.Affine(row, row, 1, sign*x.Constant)
+	}
+}
+
+// pull makes gradients by z those by w, of what has log |∂z/∂w| added to it.
+func (s *spreads) pull(grad, w, room, tmp []float64, n int) {
+	for _, x := range slices.Backward(s.list) {
+		row := grad[x.Latent*n:][:n]
+		for _, t := range x.Place {
+			vec.AddScaled(grad[int(t.Atom)*n:][:n], t.Coef, row)
+		}
+		vec.Mul(row, row, room[x.factor*n:][:n])
+		vec.Mul(tmp, row, w[x.Latent*n:][:n])
+		for _, e := range s.factors[x.factor] {
+			vec.AddScaled(grad[e.By*n:][:n], e.Power, tmp)
+		}
+	}
+	for _, e := range s.volume {
+		vec.Affine(grad[e.By*n:][:n], grad[e.By*n:][:n], 1, e.Power)
+	}
+}
+
+// addVolume adds a multiple of log |∂z/∂w|.
+func (s *spreads) addVolume(dst []float64, a float64, z []float64, n int) {
+	for _, e := range s.volume {
+		vec.AddScaled(dst, a*e.Power, z[e.By*n:][:n])
+		vec.Affine(dst, dst, 1, -a*e.Power*s.middle[e.By])
+	}
+}
+
+// points makes rows of z rows of w.
+func (s *spreads) points(points *mat.Dense) {
+	rows, _ := points.Dims()
+	room, w := make([]float64, len(s.factors)), []float64(nil)
+	for r := range rows {
+		z := points.RawRowView(r)
+		w = append(w[:0], z...)
+		s.toW(w, z, room, 1)
+		copy(z, w)
+	}
+}
