@@ -11,8 +11,8 @@ import (
 //
 //	z − Σ_j coef_j·z_j − constant,    of latents j before it,
 //
-// log r has in products with powers of exponentials s of other latents: its prior has it divided by its scale, and data may know of s·z where the place is
-// 0. A distance that is so many powers of s times another number, which is the same for all s, makes these products free of s.
+// log r has in products with powers of exponentials s of other latents: its prior has it divided by its scale, data may know of s·z where the place is 0, and
+// an observation of z alone has a noise. Its spread goes with powers of these scales, or less.
 type Spread struct {
 	Latent   int
 	Place    []ir.Term // latents by their numbers
@@ -39,8 +39,13 @@ func (d Density) Spreads() []Spread {
 		}
 		for s, list := range d.monomials() {
 			for _, x := range list {
-				if n := d.Nodes.At(x.n); n.Kind == ir.Latent && x.power < 0 && len(all[n.A].Place) == 0 && all[n.A].Constant == 0 {
-					all[n.A].Scales = append(all[n.A].Scales, Exponent{s, x.power})
+				i, own := d.alone(x.n)
+				if i < 0 || own && x.power < 0 && (len(all[i].Place) > 0 || all[i].Constant != 0) || !own && x.power < 0 {
+					continue
+				}
+				e := Exponent{s, x.power}
+				if !slices.ContainsFunc(all[i].Scales, func(y Exponent) bool { return y.By == s && (y.Power > 0) == (e.Power > 0) }) {
+					all[i].Scales = append(all[i].Scales, e)
 				}
 			}
 		}
@@ -117,4 +122,24 @@ func (d Density) place(distance ir.ID, i int) (place []ir.Term, constant float64
 		place[k].Coef /= -own
 	}
 	return place, -n.V / own, true
+}
+
+// alone is the only latent that an affine node depends on, or −1, and whether it is nothing else.
+func (d Density) alone(id ir.ID) (latent int, own bool) {
+	n := d.Nodes.At(id)
+	if n.Kind == ir.Latent {
+		return int(n.A), true
+	}
+	latent = -1
+	for _, t := range n.Terms {
+		l := d.Nodes.At(t.Atom)
+		if l.Kind == ir.Data {
+			continue
+		}
+		if l.Kind != ir.Latent || latent >= 0 {
+			return -1, false
+		}
+		latent = int(l.A)
+	}
+	return latent, false
 }

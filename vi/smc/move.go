@@ -3,6 +3,7 @@ package smc
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/derive"
@@ -278,21 +279,41 @@ func (m *mover) addVolume(dst []float64, a float64) {
 	}
 }
 
-// force computes the gradients of log r and log q0, and log q0.
+// force computes the gradients of log r and log q0, and log q0; in other coordinates than the program's, that of log π in them.
 func (m *mover) force() error {
+	err := m.gradient()
+	if m.spreads != nil {
+		m.both()
+		m.spreads.pull(m.pull, m.w, m.factors, m.tmp, m.n)
+	}
+	return err
+}
+
+func (m *mover) gradient() error {
 	if m.beta < 1 {
 		m.toStart(m.to.logQ, m.ex.Z)
 	}
-	err := m.ex.Run()
-	if m.spreads != nil {
-		if m.beta < 1 {
-			vec.Affine(m.pull, m.pull, 1-m.beta, 0)
-			vec.AddScaled(m.pull, m.beta, m.ex.Grad)
-		} else {
-			copy(m.pull, m.ex.Grad)
-		}
-		m.spreads.pull(m.pull, m.w, m.factors, m.tmp, m.n)
+	return m.ex.Run()
+}
+
+// both makes m.pull the gradient of log π.
+func (m *mover) both() {
+	if m.beta == 1 {
+		copy(m.pull, m.ex.Grad)
+		return
 	}
+	vec.Affine(m.pull, m.pull, 1-m.beta, 0)
+	vec.AddScaled(m.pull, m.beta, m.ex.Grad)
+}
+
+// slope computes the gradients of log π at points.
+func (m *mover) slope(p *weighed) error {
+	copy(m.ex.Z, p.z)
+	m.walls.arr.SignBatch(m.ex.Signs, m.ex.Z, m.n)
+	err := m.gradient()
+	m.both()
+	p.grad = slices.Clone(m.pull)
+	m.gradients += m.n
 	return err
 }
 

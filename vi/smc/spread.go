@@ -16,9 +16,8 @@ import (
 //	z_i = place_i + exp(Σ_s γ_s·power·(s − middle_s))·w_i
 //
 // With γ = 0 they are the program's, and with γ = 1 the scale is in w no more: the first is better where data say much of each latent, the second where they say
-// little (Papaspiliopoulos, Roberts and Sköld, Statistical Science 2007). γ goes by how the logarithm of a distance from its place depends on s, in the
-// particles. But data say more of a latent given the others than of it alone, and of its conditional spread, which is what trajectories see, s says less: γ is a
-// share of that slope.
+// little (Papaspiliopoulos, Roberts and Sköld, Statistical Science 2007). With the γ that is learned neither the spread of w_i, which a trajectory has to go, nor
+// the gradient by w_i, which bounds its steps, changes much with s: of the logarithms of distances from places and of one over gradients, the mean has slope γ.
 type spreads struct {
 	list   []spread
 	knobs  []knob
@@ -72,62 +71,65 @@ func newSpreads(list []derive.Spread, dim int) *spreads {
 }
 
 const (
-	spreadShare  = 0.75
-	spreadPoints = 4096 // of which γ is
+	spreadStates = 2    // of each particle, of which γ is
 	spreadPasses = 4    // over all scales
-	leastSpread  = 0.1  // standard deviation of γ·s; below it nothing is gained
+	leastSpread  = 0.05 // standard deviation of γ·s; below it nothing is gained
 )
 
-// learn finds γ for weighted points, and reports whether some is not 0.
-func (s *spreads) learn(points *mat.Dense, weights []float64) bool {
-	rows, _ := points.Dims()
-	stride := (rows-1)/spreadPoints + 1
-	column := func(i int) []float64 {
-		x := make([]float64, 0, rows/stride+1)
-		for r := 0; r < rows; r += stride {
-			x = append(x, points.At(r, i))
+// A weighed is points with weights and the gradients of log π there, latents × n.
+type weighed struct{ z, grad, weights []float64 }
+
+// learn finds γ, and reports whether some is not 0. It makes gradients by z those by distances.
+func (s *spreads) learn(points []weighed) bool {
+	column := func(of func(p weighed) []float64, i int) (x []float64) {
+		for _, p := range points {
+			n := len(p.weights)
+			x = append(x, of(p)[i*n:][:n]...)
 		}
 		return x
 	}
-	var w []float64
-	for r := 0; r < rows; r += stride {
-		w = append(w, weights[r])
-	}
+	z := func(i int) []float64 { return column(func(p weighed) []float64 { return p.z }, i) }
+	weights := column(func(p weighed) []float64 { return p.weights }, 0)
 	for k := range s.knobs {
 		n := &s.knobs[k]
-		n.away, n.gamma = column(n.by), 0
-		s.middle[n.by] = stat.Mean(n.away, w)
+		n.away, n.gamma = z(n.by), 0
+		s.middle[n.by] = stat.Mean(n.away, weights)
 		vec.Affine(n.away, n.away, 1, -s.middle[n.by])
-		n.sd = stat.StdDev(n.away, w)
+		n.sd = stat.StdDev(n.away, weights)
 	}
 	logs := make([][]float64, len(s.list))
-	for k, x := range s.list {
-		logs[k] = s.logDistances(x, w, column)
+	for k, x := range slices.Backward(s.list) {
+		for _, p := range points {
+			n := len(p.weights)
+			for _, t := range x.Place {
+				vec.AddScaled(p.grad[int(t.Atom)*n:][:n], t.Coef, p.grad[x.Latent*n:][:n])
+			}
+		}
+		logs[k] = s.distances(x, weights, z)
+		for i, g := range column(func(p weighed) []float64 { return p.grad }, x.Latent) {
+			logs[k][i] = (logAbs(logs[k][i]) - logAbs(g)) / 2
+		}
 	}
 	for range spreadPasses {
-		s.improve(logs, w)
-	}
-	for k := range s.knobs {
-		s.knobs[k].gamma *= spreadShare
+		s.improve(logs, weights)
 	}
 	s.combine()
 	return len(s.volume) > 0
 }
 
-// logDistances are the logarithms of the distances of a latent from its place, less what is linear in its scales.
-func (s *spreads) logDistances(x spread, weights []float64, column func(i int) []float64) []float64 {
-	y := column(x.Latent)
+func logAbs(x float64) float64 { return math.Log(math.Abs(x) + math.SmallestNonzeroFloat64) }
+
+// distances are those of a latent from its place, less what is linear in its scales.
+func (s *spreads) distances(x spread, weights []float64, z func(i int) []float64) []float64 {
+	y := z(x.Latent)
 	for _, t := range x.Place {
-		vec.AddScaled(y, -t.Coef, column(int(t.Atom)))
+		vec.AddScaled(y, -t.Coef, z(int(t.Atom)))
 	}
 	for _, k := range x.knobs {
 		away := s.knobs[k].away
 		a, b := stat.LinearRegression(away, y, weights, false)
 		vec.AddScaled(y, -b, away)
 		vec.Affine(y, y, 1, -a)
-	}
-	for i, v := range y {
-		y[i] = math.Log(math.Abs(v) + math.SmallestNonzeroFloat64)
 	}
 	return y
 }

@@ -3,6 +3,8 @@ package smc
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -116,10 +118,10 @@ func (r *sampler) raise(beta float64) error {
 			}
 		}
 	}
+	r.beta = beta
 	if err := r.weigh(); err != nil {
 		return err
 	}
-	r.beta = beta
 	r.temperatures = append(r.temperatures, beta)
 	return nil
 }
@@ -156,7 +158,7 @@ func (r *sampler) learn(weights []float64, most float64) {
 	points := r.points(len(weights))
 	sum, squares := floats.Sum(weights), floats.Dot(weights, weights)
 	floats.Scale(float64(len(weights))/sum, weights)
-	if r.path.spreads = nil; r.spreads != nil && r.spreads.learn(points, weights) {
+	if r.path.spreads = nil; r.spreads != nil && r.spread(weights) {
 		r.path.spreads = r.spreads
 		r.spreads.points(points)
 	}
@@ -164,6 +166,26 @@ func (r *sampler) learn(weights []float64, most float64) {
 	r.covariance = q.power(1, same, same)
 	r.path.root = q.power(-0.5, inverse, one)
 	r.mass = r.walls.newMass(r.covariance)
+}
+
+// spread finds the coordinates of trajectories, by some of the weighted states of all pools, and reports whether they are others than the program's.
+func (r *sampler) spread(weights []float64) bool {
+	points := make([][]weighed, len(r.islands))
+	err := r.round(func(m *mover, l *island, _ *rand.Rand) error {
+		for j := range min(spreadStates, len(l.pool)) {
+			k := (j+1)*len(l.pool)/min(spreadStates, len(l.pool)) - 1
+			p := weighed{z: l.pool[k].z, weights: make([]float64, m.n)}
+			for i := range p.weights {
+				p.weights[i] = weights[(l.number*m.n+i)*len(l.pool)+k]
+			}
+			if err := m.slope(&p); err != nil {
+				return err
+			}
+			points[l.number] = append(points[l.number], p)
+		}
+		return nil
+	})
+	return err == nil && r.spreads.learn(slices.Concat(points...))
 }
 
 // points are the n states of all pools.
