@@ -19,13 +19,14 @@ func main() {
 	models := map[string]func(seed uint64) *moments{
 		"galaxies":        func(seed uint64) *moments { return galaxies(3, 500_000, seed) },
 		"galaxies of six": func(seed uint64) *moments { return galaxies(6, 1_000_000, seed) },
+		"chick":           chick,
 		"breaks":          func(uint64) *moments { return breaks() },
 		"tree":            func(uint64) *moments { return tree() },
 		"pedestrian":      pedestrian,
 		"lockdown":        lockdown,
 	}
 	if len(os.Args) != 2 || models[os.Args[1]] == nil {
-		log.Fatal("which of galaxies, galaxies of six, breaks, tree, pedestrian, lockdown?")
+		log.Fatal("which of chick, galaxies, galaxies of six, breaks, tree, pedestrian, lockdown?")
 	}
 	const chains = 8
 	var all []*moments
