@@ -15,7 +15,8 @@
 // Of more than 100 latents q0 is fitted to states that a pilot has moved at β = 1: a normal in which each latent depends on its
 // neighbours in the program, and spreads as the scales say.
 //
-// A move is a trajectory of Hamiltonian dynamics, with the particles' covariance as inverse mass, and then moves
+// A move is a trajectory of Hamiltonian dynamics, with the particles' covariance as inverse mass, in coordinates in which latents have the same spread for all values of
+// their scales, as far as there are no walls; and then moves
 // of the residuals that priors leave of latents, as package scout makes them, and of scales: what log r has in products with a scale is divided by what it is multiplied by, and distances from
 // observations are multiplied, so that no funnel's neck holds it. Where many more moves are needed at β = 1, the covariance is learned again
 // from these, and trajectories are lengthened as long as that gives more effective draws of a gradient. Where latents are summed out and drawn again, states half-way of
@@ -40,6 +41,7 @@ package smc
 //
 //	linear, sparse, scales, normal              q0
 //	states, chains, result, diagnose            points, those of all moves, and what is told of them
+//	spread                                      coordinates of trajectories
 //	flight, levels, bends, surfaces, path, walls a point's way through the walls
 //	settings, relocate, relabel, move, residual the moves of a block of points
 //	sampler, temper, pilot, require             those of all islands: on the way to β = 1,
