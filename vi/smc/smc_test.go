@@ -347,7 +347,7 @@ func TestHalfway(t *testing.T) {
 			m.Sample(fmt.Sprint("x", i), graph.Normal(0, 1))
 		}
 	})
-	r, err := smc.Run(context.Background(), d, smc.Settings{Seed: 1, Effective: long.Or(100_000, 1_000_000), Complete: complete})
+	r, err := smc.Run(context.Background(), d, smc.Settings{Seed: 1, Effective: long.Or(100_000, 500_000), Complete: complete})
 	require.NoError(t, err)
 	var variance [2]mc.Moments // of the sums of squares, half-way and at the end
 	for from := 0; from < len(r.Z); from += 2 * r.Chains {
