@@ -411,7 +411,7 @@ func SpreadErrors(d *graph.Density) (inverse, gradient float64, err error) {
 		s.middle[i] = rng.NormFloat64()
 	}
 	s.combine()
-	w, z, back, room, tmp := make([]float64, d.Dim()*n), make([]float64, d.Dim()*n), make([]float64, d.Dim()*n), make([]float64, d.Dim()*n), make([]float64, n)
+	w, z, back, room, sum := make([]float64, d.Dim()*n), make([]float64, d.Dim()*n), make([]float64, d.Dim()*n), make([]float64, d.Dim()*n), make([]float64, d.Dim()*n)
 	for i := range w {
 		w[i] = rng.NormFloat64()
 	}
@@ -431,7 +431,7 @@ func SpreadErrors(d *graph.Density) (inverse, gradient float64, err error) {
 	}
 	value(w)
 	grad := slices.Clone(ex.Grad)
-	s.pull(grad, w, room, tmp, n)
+	s.pull(grad, w, room, sum, make([]float64, 2*n), n)
 	for i := range d.Dim() {
 		const h = 1e-5
 		up, down := slices.Clone(w), slices.Clone(w)

@@ -284,7 +284,7 @@ func (m *mover) force() error {
 	err := m.gradient()
 	if m.spreads != nil {
 		m.both()
-		m.spreads.pull(m.pull, m.w, m.factors, m.tmp, m.n)
+		m.spreads.pull(m.pull, m.w, m.factors, m.room, m.away, m.n)
 	}
 	return err
 }

@@ -13,7 +13,7 @@ import (
 
 // Spreads are coordinates w of trajectories, in which latents that have scales (see [derive.Spread]) are
 //
-//	z_i = place_i + exp(Σ_s γ_s·power·(s − middle_s))·w_i
+//	z_i − place_i(z) = exp(Σ_s γ_s·power·(s − middle_s))·(w_i − place_i(w))
 //
 // With γ = 0 they are the program's, and with γ = 1 the scale is in w no more: the first is better where data say much of each latent, the second where they say
 // little (Papaspiliopoulos, Roberts and Sköld, Statistical Science 2007). With the γ that is learned neither the spread of w_i, which a trajectory has to go, nor
@@ -79,7 +79,7 @@ const (
 // A weighed is points with weights and the gradients of log π there, latents × n.
 type weighed struct{ z, grad, weights []float64 }
 
-// learn finds γ, and reports whether some is not 0. It makes gradients by z those by distances.
+// learn finds γ, and reports whether some is not 0.
 func (s *spreads) learn(points []weighed) bool {
 	column := func(of func(p weighed) []float64, i int) (x []float64) {
 		for _, p := range points {
@@ -98,13 +98,7 @@ func (s *spreads) learn(points []weighed) bool {
 		n.sd = stat.StdDev(n.away, weights)
 	}
 	logs := make([][]float64, len(s.list))
-	for k, x := range slices.Backward(s.list) {
-		for _, p := range points {
-			n := len(p.weights)
-			for _, t := range x.Place {
-				vec.AddScaled(p.grad[int(t.Atom)*n:][:n], t.Coef, p.grad[x.Latent*n:][:n])
-			}
-		}
+	for k, x := range s.list {
 		logs[k] = s.distances(x, weights, z)
 		for i, g := range column(func(p weighed) []float64 { return p.grad }, x.Latent) {
 			logs[k][i] = (logAbs(logs[k][i]) - logAbs(g)) / 2
@@ -193,48 +187,57 @@ func (s *spreads) scales(room, z []float64, n int) {
 // toZ computes the program's coordinates of points, with their factors in room.
 func (s *spreads) toZ(z, w, room []float64, n int) {
 	s.scales(room, w, n)
-	copy(z, w)
-	for _, x := range s.list {
-		row := z[x.Latent*n:][:n]
-		vec.Mul(row, row, room[x.factor*n:][:n])
-		x.add(row, 1, z, n)
-	}
+	s.stretch(z, w, n, func(k int, row []float64) { vec.Mul(row, row, room[s.list[k].factor*n:][:n]) })
 }
 
 // toW is its inverse.
 func (s *spreads) toW(w, z, room []float64, n int) {
 	s.scales(room, z, n)
-	copy(w, z)
-	for _, x := range s.list {
-		row := w[x.Latent*n:][:n]
-		x.add(row, -1, z, n)
-		vec.Div(row, row, room[x.factor*n:][:n])
+	s.stretch(w, z, n, func(k int, row []float64) { vec.Div(row, row, room[s.list[k].factor*n:][:n]) })
+}
+
+// stretch changes distances from places, which are those of the same coordinates.
+func (s *spreads) stretch(to, from []float64, n int, change func(k int, row []float64)) {
+	copy(to, from)
+	for k, x := range s.list {
+		row := to[x.Latent*n:][:n]
+		x.addPlace(row, -1, from, n)
+		change(k, row)
+		x.addPlace(row, 1, to, n)
 	}
 }
 
-// add adds a multiple of the place to a row.
-func (x *spread) add(row []float64, sign float64, z []float64, n int) {
+// addPlace adds a multiple of the place to a row.
+func (x *spread) addPlace(row []float64, a float64, z []float64, n int) {
 	for _, t := range x.Place {
-		vec.AddScaled(row, sign*t.Coef, z[int(t.Atom)*n:][:n])
+		vec.AddScaled(row, a*t.Coef, z[int(t.Atom)*n:][:n])
 	}
 	if x.Constant != 0 {
-		vec.Affine(row, row, 1, sign*x.Constant)
+		vec.Affine(row, row, 1, a*x.Constant)
 	}
 }
 
-// pull makes gradients by z those by w, of what has log |∂z/∂w| added to it.
-func (s *spreads) pull(grad, w, room, tmp []float64, n int) {
+// pull makes gradients by z those by w, of what has log |∂z/∂w| added to it. sum is room for as many numbers, and tmp for two rows.
+func (s *spreads) pull(grad, w, room, sum, tmp []float64, n int) {
+	clear(sum)
+	stretched, distance := tmp[:n], tmp[n:2*n]
 	for _, x := range slices.Backward(s.list) {
 		row := grad[x.Latent*n:][:n]
+		vec.Mul(stretched, row, room[x.factor*n:][:n])
+		vec.Add(sum[x.Latent*n:][:n], sum[x.Latent*n:][:n], stretched)
 		for _, t := range x.Place {
 			vec.AddScaled(grad[int(t.Atom)*n:][:n], t.Coef, row)
+			vec.AddScaled(sum[int(t.Atom)*n:][:n], -t.Coef, stretched)
 		}
-		vec.Mul(row, row, room[x.factor*n:][:n])
-		vec.Mul(tmp, row, w[x.Latent*n:][:n])
+		clear(row)
+		copy(distance, w[x.Latent*n:][:n])
+		x.addPlace(distance, -1, w, n)
+		vec.Mul(distance, distance, stretched)
 		for _, e := range s.factors[x.factor] {
-			vec.AddScaled(grad[e.By*n:][:n], e.Power, tmp)
+			vec.AddScaled(sum[e.By*n:][:n], e.Power, distance)
 		}
 	}
+	vec.Add(grad, grad, sum)
 	for _, e := range s.volume {
 		vec.Affine(grad[e.By*n:][:n], grad[e.By*n:][:n], 1, e.Power)
 	}
