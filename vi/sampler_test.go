@@ -166,10 +166,10 @@ func TestSamplerDraws(t *testing.T) {
 	d := effects(t, 20)
 	few, err := Fit(context.Background(), d, Settings{Seed: 1, Method: Sampler{Draws: 300}})
 	require.NoError(t, err)
-	many, err := Fit(context.Background(), d, Settings{Seed: 1, Method: Sampler{Draws: 3000}})
+	many, err := Fit(context.Background(), d, Settings{Seed: 1, Method: Sampler{Draws: 6000}})
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, few.findings.sample.ESS, 300.0)
-	require.GreaterOrEqual(t, many.findings.sample.ESS, 3000.0)
+	require.GreaterOrEqual(t, many.findings.sample.ESS, 6000.0)
 	require.Less(t, 3*few.findings.sample.Len(), many.findings.sample.Len())
 }
 
