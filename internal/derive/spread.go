@@ -40,7 +40,7 @@ func (d Density) Spreads() []Spread {
 		for s, list := range d.monomials() {
 			for _, x := range list {
 				i, own := d.alone(x.n)
-				if i < 0 || own && x.power < 0 && (len(all[i].Place) > 0 || all[i].Constant != 0) || !own && x.power < 0 {
+				if i < 0 || x.power < 0 && (!own || len(all[i].Place) > 0 || all[i].Constant != 0) { // a multiple s·z has its place at 0
 					continue
 				}
 				e := Exponent{s, x.power}
@@ -124,7 +124,7 @@ func (d Density) place(distance ir.ID, i int) (place []ir.Term, constant float64
 	return place, -n.V / own, true
 }
 
-// alone is the only latent that an affine node depends on, or −1, and whether it is nothing else.
+// alone is the only latent that an affine node depends on, or −1, and whether the node is that latent.
 func (d Density) alone(id ir.ID) (latent int, own bool) {
 	n := d.Nodes.At(id)
 	if n.Kind == ir.Latent {
