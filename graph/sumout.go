@@ -204,24 +204,31 @@ type summand struct {
 	order    *elimination.Plan
 }
 
-// summable are the groups that SumOut sums out.
-func (d *Density) summable() (groups []summand) {
+// A switchPlane is plane number at of a switch.
+type switchPlane struct{ of, at int }
+
+// fixedSwitches are those whose priors have numbers only as parameters, and whose planes are whose.
+func (d *Density) fixedSwitches() (all []derive.SwitchLatent, owner map[int]switchPlane) {
 	prior, err := d.Residuals(1)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	type place struct{ of, at int }
-	owner := map[int]place{} // of planes: the switch, and the number among its planes
-	var all []derive.SwitchLatent
+	owner = map[int]switchPlane{}
 	for _, w := range d.Engine().Switches() {
 		if len(w.Index) > 0 || !prior.Fixed(w.Latent) {
 			continue
 		}
 		for j, l := range w.Planes {
-			owner[l] = place{len(all), j}
+			owner[l] = switchPlane{len(all), j}
 		}
 		all = append(all, w)
 	}
+	return all, owner
+}
+
+// summable are the groups that SumOut sums out.
+func (d *Density) summable() (groups []summand) {
+	all, owner := d.fixedSwitches()
 	refused, sets := make([]bool, len(all)), make([][]int, len(all))
 	for k := range all {
 		sets[k] = []int{k}
@@ -264,17 +271,18 @@ func (d *Density) summable() (groups []summand) {
 				g.terms, planes = append(g.terms, terms[k-len(all)]), append(planes, on[k-len(all)])
 			}
 		}
-		switch {
-		case no || len(g.terms) == 0:
-			continue
-		case len(g.switches) > 1:
-			if g.factors, g.order = derive.Meeting(g.switches, planes); g.order == nil {
-				continue
-			}
-		case slices.ContainsFunc(g.terms, planeTerm.several) && len(g.switches[0].Planes)*len(g.terms) > mostWritten:
-			continue
+		if !no && g.ordered(planes) {
+			groups = append(groups, g)
 		}
-		groups = append(groups, g)
 	}
 	return groups
+}
+
+// ordered finds in which order the switches are summed out, by the planes of the terms; false where they cannot be, or that takes too many terms.
+func (g *summand) ordered(planes [][]int) bool {
+	if len(g.switches) > 1 && len(g.terms) > 0 {
+		g.factors, g.order = derive.Meeting(g.switches, planes)
+		return g.order != nil
+	}
+	return len(g.terms) > 0 && !(slices.ContainsFunc(g.terms, planeTerm.several) && len(g.switches[0].Planes)*len(g.terms) > mostWritten)
 }

@@ -81,32 +81,13 @@ func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, er
 	if r.walls, err = newWalls(d, 1); err != nil {
 		return nil, err
 	}
-	if len(r.walls.levels.walls) == 0 { // along a trajectory they would be curves
-		if r.spreads = newSpreads(d.Engine().Spreads(), dim); r.spreads != nil && s.spread != nil {
-			r.spreads = s.spread(r.spreads)
-		}
-	}
-	for _, of := range d.Parents() {
-		r.hubs = append(r.hubs, of...)
-	}
-	for _, l := range slices.Concat(r.walls.levels.walls, r.walls.others) {
-		if l >= 0 {
-			r.hubs = append(r.hubs, d.Arrangement().Latents(l)...)
-		}
-	}
 	if n := min(seenDraws, len(s.Draws)); s.Near != nil {
 		for k := range n {
 			r.near.wide = append(r.near.wide, s.Draws[k*len(s.Draws)/n])
 		}
 	}
-	r.path.relocations = relocationsOf(d, parallel.Mix(s.Seed, 3))
-	if r.path.rescaling, err = d.Engine().Scales(); err != nil {
+	if err := r.structure(); err != nil {
 		return nil, err
-	}
-	for _, x := range r.path.rescaling.List {
-		if r.rescales = max(r.rescales, besides/2); len(x.Moved) <= fewRescaled {
-			r.rescales = besides
-		}
 	}
 	r.path.done = r.ctx.Done()
 	cut := parallel.Blocks{N: s.Islands * s.Particles, Size: s.Particles}
@@ -122,6 +103,33 @@ func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, er
 		func(*mover) {},
 		func(m *mover, b int, rng *rand.Rand) error { return r.work(m, r.islands[b], rng) })
 	return r, err
+}
+
+// structure finds what the program says of which latents belong together.
+func (r *sampler) structure() (err error) {
+	if len(r.walls.levels.walls) == 0 { // along a trajectory they would be curves
+		if r.spreads = newSpreads(r.d.Engine().Spreads(), r.d.Dim()); r.spreads != nil && r.s.spread != nil {
+			r.spreads = r.s.spread(r.spreads)
+		}
+	}
+	for _, of := range r.d.Parents() {
+		r.hubs = append(r.hubs, of...)
+	}
+	for _, l := range slices.Concat(r.walls.levels.walls, r.walls.others) {
+		if l >= 0 {
+			r.hubs = append(r.hubs, r.d.Arrangement().Latents(l)...)
+		}
+	}
+	r.path.relocations = relocationsOf(r.d, parallel.Mix(r.s.Seed, 3))
+	if r.path.rescaling, err = r.d.Engine().Scales(); err != nil {
+		return err
+	}
+	for _, x := range r.path.rescaling.List {
+		if r.rescales = max(r.rescales, besides/2); len(x.Moved) <= fewRescaled {
+			r.rescales = besides
+		}
+	}
+	return nil
 }
 
 // begin makes q0 a normal.
