@@ -55,7 +55,7 @@ func (r *sampler) finish() error {
 			}
 			r.relearn(more)
 			r.lengthen(more)
-			next = max(firstLook, 1+int(float64(c.moves)*min(spare*more, max(mostFurther, min(more/2, farFurther)))))
+			next = max(firstLook, 1+int(float64(c.moves)*min(spare*more, mostFurther)))
 		}
 		if spent >= most/5 && goal/effective*spent > most {
 			return nil
@@ -87,7 +87,6 @@ func (r *sampler) states() float64 {
 const (
 	spare       = 1.05
 	mostFurther = 1.5
-	farFurther  = 2 // where there have to be many more
 )
 
 // keep adds the states of all particles to the chains after a move, and those half-way if it was along trajectories and latents are summed out: some of

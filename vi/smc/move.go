@@ -25,7 +25,6 @@ type mover struct {
 
 	p, v, room, away, pull []float64 // latents × n; pull is ∇ log q0, or ∇ log π in the coordinates of trajectories
 	w, factors             []float64 // these coordinates, and their factors
-	along                  *spreads  // which they are; nil for the program's
 	energy, gain, tmp      []float64 // by column
 	gradients              int       // of one point each
 	complete               completion
@@ -186,8 +185,6 @@ const (
 	trajectory  = math.Pi / 2 // its mean length, in units of the mass
 	rescaled    = 1.5         // the sd of the logarithm by which a scale of one latent is multiplied
 	fewRescaled = 16          // latents that move with a scale: with few observations it may have a neck
-	plainly     = 4           // of so many trajectories one is in the program's coordinates: where noise is small data hold latents, whatever their scales are,
-	plainStep   = 0.7         // and has steps of this part
 )
 
 // hamiltonian moves the points of s along trajectories of random length, and returns the mean probability of acceptance. Where their ways were half
@@ -196,13 +193,10 @@ func (m *mover) hamiltonian(s, half *states, rng *rand.Rand) (accepted float64, 
 	n, x := m.n, m.ex
 	step := m.step * (0.8 + 0.4*rng.Float64())
 	steps := int(min(max(1, math.Round(2*trajectory*m.long*rng.Float64()/step)), mostSteps))
-	if m.along = m.spreads; m.along != nil && rng.IntN(plainly) == 0 {
-		m.along, step = nil, plainStep*step
-	}
 	copy(x.Z, s.z)
 	m.walls.arr.SignBatch(x.Signs, x.Z, n)
-	if m.along != nil {
-		m.along.toW(m.w, x.Z, m.factors, n)
+	if m.spreads != nil {
+		m.spreads.toW(m.w, x.Z, m.factors, n)
 	}
 	if half != nil {
 		half.set(s)
@@ -269,28 +263,28 @@ func (m *mover) arrive(s *states, rng *rand.Rand) (accepted float64, err error) 
 
 // drift moves the points along their velocities for a time.
 func (m *mover) drift(time float64) {
-	if m.along == nil {
+	if m.spreads == nil {
 		m.walls.drift(m.ex.Z, m.p, m.v, m.ex.Signs, time, m.path)
 		return
 	}
 	vec.AddScaled(m.w, time, m.v)
-	m.along.toZ(m.ex.Z, m.w, m.factors, m.n)
+	m.spreads.toZ(m.ex.Z, m.w, m.factors, m.n)
 	m.walls.side(m.ex.Z, m.ex.Signs)
 }
 
 // addVolume adds a multiple of the logarithm of how volumes grow from the coordinates of trajectories to the program's.
 func (m *mover) addVolume(dst []float64, a float64) {
-	if m.along != nil {
-		m.along.addVolume(dst, a, m.ex.Z, m.n)
+	if m.spreads != nil {
+		m.spreads.addVolume(dst, a, m.ex.Z, m.n)
 	}
 }
 
 // force computes the gradients of log r and log q0, and log q0; in other coordinates than the program's, that of log π in them.
 func (m *mover) force() error {
 	err := m.gradient()
-	if m.along != nil {
+	if m.spreads != nil {
 		m.both()
-		m.along.pull(m.pull, m.w, m.factors, m.room, m.away, m.n)
+		m.spreads.pull(m.pull, m.w, m.factors, m.room, m.away, m.n)
 	}
 	return err
 }
@@ -325,7 +319,7 @@ func (m *mover) slope(p *weighed) error {
 
 // kick moves the momenta for a time.
 func (m *mover) kick(time float64) {
-	if m.along != nil {
+	if m.spreads != nil {
 		vec.AddScaled(m.p, time, m.pull)
 		return
 	}
