@@ -6,5 +6,5 @@
 //
 // It finds latents that stand in parallel guards alone ([Density.Switches]), tabulates log r over their intervals
 // ([Tabulation]; linear where these are polynomials of few expressions, gated by a logic), and adds up terms that are such polynomials ([Sums]).
-// It knows which latents move with a scale so that log r stays as it is ([Density.Scales]), and what scales the spread of a latent goes with ([Density.Spreads]).
+// It knows which latents move with a scale so that log r stays as it is ([Density.Scales]), and what scales the spread of a latent goes with ([Density.Noncentred]).
 package derive

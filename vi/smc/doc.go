@@ -41,7 +41,7 @@ package smc
 //
 //	linear, sparse, scales, normal              q0
 //	states, chains, result, diagnose            points, those of all moves, and what is told of them
-//	spread                                      coordinates of trajectories
+//	noncentred                                  coordinates of trajectories
 //	flight, levels, bends, surfaces, path, walls a point's way through the walls
 //	settings, relocate, relabel, move, residual the moves of a block of points
 //	sampler, temper, pilot, require             those of all islands: on the way to β = 1,

@@ -45,9 +45,9 @@ func (o oneWay) At(l int, at derive.Point) float64 {
 	return o.jumper.At(l, at)
 }
 
-// Unspread are settings without coordinates of trajectories.
-func (s Settings) Unspread() Settings {
-	s.spread = func(*spreads) *spreads { return nil }
+// AsWritten are settings with trajectories in the program's coordinates.
+func (s Settings) AsWritten() Settings {
+	s.noncentre = func(*noncentring) *noncentring { return nil }
 	return s
 }
 
@@ -400,12 +400,12 @@ func (s *Start) Energy(noise []float64) (energy, want float64) {
 	return energy, floats.Dot(noise, noise)
 }
 
-// SpreadErrors are the largest error of the inverse of coordinates, and of gradients in them beside differences, with γ = 0.3, 0.6 and so on.
-func SpreadErrors(d *graph.Density) (inverse, gradient float64, err error) {
+// NoncentringErrors are the largest error of the inverse of coordinates, and of gradients in them beside differences, with γ = 0.3, 0.6 and so on.
+func NoncentringErrors(d *graph.Density) (inverse, gradient float64, err error) {
 	const n = 8
-	s, rng := newSpreads(d.Engine().Spreads(), d.Dim()), parallel.NewRand(1)
-	for k := range s.knobs {
-		s.knobs[k].gamma, s.knobs[k].sd = 0.3*float64(k+1), 1
+	s, rng := newNoncentring(d.Engine().Noncentred(), d.Dim()), parallel.NewRand(1)
+	for k := range s.degrees {
+		s.degrees[k].gamma, s.degrees[k].sd = 0.3*float64(k+1), 1
 	}
 	for i := range s.middle {
 		s.middle[i] = rng.NormFloat64()

@@ -41,7 +41,7 @@ func (r *sampler) finish() error {
 		if c.moves >= next {
 			more := goal / effective
 			if r.s.Enough != nil {
-				more = max(r.s.Enough(r.found()), r.states()/float64(c.n))
+				more = max(r.s.Enough(r.found()), r.leastStates()/float64(c.n))
 				goal = spare * more * effective
 			}
 			if more <= 1 {
@@ -74,8 +74,8 @@ const (
 // particles.
 const rareStates = 192
 
-// states is how many states of each particle there are at least, where Enough is asked.
-func (r *sampler) states() float64 {
+// leastStates is how many states of each particle there are at least, where Enough is asked.
+func (r *sampler) leastStates() float64 {
 	if r.s.Complete == nil {
 		return 0
 	}

@@ -195,8 +195,8 @@ func (m *mover) hamiltonian(s, half *states, rng *rand.Rand) (accepted float64, 
 	steps := int(min(max(1, math.Round(2*trajectory*m.long*rng.Float64()/step)), mostSteps))
 	copy(x.Z, s.z)
 	m.walls.arr.SignBatch(x.Signs, x.Z, n)
-	if m.spreads != nil {
-		m.spreads.toW(m.w, x.Z, m.factors, n)
+	if m.coordinates != nil {
+		m.coordinates.toW(m.w, x.Z, m.factors, n)
 	}
 	if half != nil {
 		half.set(s)
@@ -263,28 +263,28 @@ func (m *mover) arrive(s *states, rng *rand.Rand) (accepted float64, err error) 
 
 // drift moves the points along their velocities for a time.
 func (m *mover) drift(time float64) {
-	if m.spreads == nil {
+	if m.coordinates == nil {
 		m.walls.drift(m.ex.Z, m.p, m.v, m.ex.Signs, time, m.path)
 		return
 	}
 	vec.AddScaled(m.w, time, m.v)
-	m.spreads.toZ(m.ex.Z, m.w, m.factors, m.n)
+	m.coordinates.toZ(m.ex.Z, m.w, m.factors, m.n)
 	m.walls.side(m.ex.Z, m.ex.Signs)
 }
 
 // addVolume adds a multiple of the logarithm of how volumes grow from the coordinates of trajectories to the program's.
 func (m *mover) addVolume(dst []float64, a float64) {
-	if m.spreads != nil {
-		m.spreads.addVolume(dst, a, m.ex.Z, m.n)
+	if m.coordinates != nil {
+		m.coordinates.addVolume(dst, a, m.ex.Z, m.n)
 	}
 }
 
 // force computes the gradients of log r and log q0, and log q0; in other coordinates than the program's, that of log π in them.
 func (m *mover) force() error {
 	err := m.gradient()
-	if m.spreads != nil {
-		m.both()
-		m.spreads.pull(m.pull, m.w, m.factors, m.room, m.away, m.n)
+	if m.coordinates != nil {
+		m.pathGradient()
+		m.coordinates.pull(m.pull, m.w, m.factors, m.room, m.away, m.n)
 	}
 	return err
 }
@@ -296,8 +296,8 @@ func (m *mover) gradient() error {
 	return m.ex.Run()
 }
 
-// both makes m.pull the gradient of log π.
-func (m *mover) both() {
+// pathGradient makes m.pull the gradient of log π.
+func (m *mover) pathGradient() {
 	if m.beta == 1 {
 		copy(m.pull, m.ex.Grad)
 		return
@@ -306,12 +306,12 @@ func (m *mover) both() {
 	vec.AddScaled(m.pull, m.beta, m.ex.Grad)
 }
 
-// slope computes the gradients of log π at points.
-func (m *mover) slope(p *weighed) error {
+// gradientsAt computes the gradients of log π at points.
+func (m *mover) gradientsAt(p *weighed) error {
 	copy(m.ex.Z, p.z)
 	m.walls.arr.SignBatch(m.ex.Signs, m.ex.Z, m.n)
 	err := m.gradient()
-	m.both()
+	m.pathGradient()
 	p.grad = slices.Clone(m.pull)
 	m.gradients += m.n
 	return err
@@ -319,7 +319,7 @@ func (m *mover) slope(p *weighed) error {
 
 // kick moves the momenta for a time.
 func (m *mover) kick(time float64) {
-	if m.spreads != nil {
+	if m.coordinates != nil {
 		vec.AddScaled(m.p, time, m.pull)
 		return
 	}

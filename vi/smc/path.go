@@ -13,10 +13,10 @@ type path struct {
 	covariance, root *linear // of velocities: C·p, and momenta from standard normals
 	mass             *mass
 	step             float64
-	long             float64  // by how many times trajectories are longer
-	spreads          *spreads // coordinates of trajectories, or nil for the program's
-	pool             []states // of an earlier temperature, for differences
-	hubs             []int    // a latent for each prior of another and each guard that depends on it
+	long             float64      // by how many times trajectories are longer
+	coordinates      *noncentring // coordinates of trajectories, or nil for the program's
+	pool             []states     // of an earlier temperature, for differences
+	hubs             []int        // a latent for each prior of another and each guard that depends on it
 	relocations      []*relocation
 	rescaling        *derive.Scales  // what moves with a scale
 	rescales         int             // moves of scales beside a trajectory

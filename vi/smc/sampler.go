@@ -16,16 +16,16 @@ import (
 // A sampler is a run.
 type sampler struct {
 	path
-	ctx     context.Context
-	d       *graph.Density
-	s       Settings
-	islands []*island
-	team    *parallel.Pool[*mover]
-	movers  []*mover
-	work    func(m *mover, l *island, rng *rand.Rand) error // of the next round
-	walls   *walls                                          // for masses
-	spreads *spreads                                        // nil where there are none, or walls in the way
-	rng     *rand.Rand
+	ctx         context.Context
+	d           *graph.Density
+	s           Settings
+	islands     []*island
+	team        *parallel.Pool[*mover]
+	movers      []*mover
+	work        func(m *mover, l *island, rng *rand.Rand) error // of the next round
+	walls       *walls                                          // for masses
+	noncentring *noncentring                                    // nil where there are none, or walls in the way
+	rng         *rand.Rand
 
 	temperatures []float64
 	accepted     acceptance
@@ -108,8 +108,8 @@ func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, er
 // structure finds what the program says of which latents belong together.
 func (r *sampler) structure() (err error) {
 	if len(r.walls.levels.walls) == 0 { // along a trajectory they would be curves
-		if r.spreads = newSpreads(r.d.Engine().Spreads(), r.d.Dim()); r.spreads != nil && r.s.spread != nil {
-			r.spreads = r.s.spread(r.spreads)
+		if r.noncentring = newNoncentring(r.d.Engine().Noncentred(), r.d.Dim()); r.noncentring != nil && r.s.noncentre != nil {
+			r.noncentring = r.s.noncentre(r.noncentring)
 		}
 	}
 	for _, of := range r.d.Parents() {

@@ -34,8 +34,8 @@ type Settings struct {
 	// move at the end.
 	Progress func(Progress)
 
-	wrong  func(w *walls)            // breaks walls, in tests,
-	spread func(s *spreads) *spreads // and coordinates of trajectories
+	wrong     func(w *walls)                    // breaks walls, in tests,
+	noncentre func(s *noncentring) *noncentring // and coordinates of trajectories
 }
 
 // A Proposal is a distribution of some latents. It is used by several goroutines.

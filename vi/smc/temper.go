@@ -158,9 +158,9 @@ func (r *sampler) learn(weights []float64, most float64) {
 	points := r.points(len(weights))
 	sum, squares := floats.Sum(weights), floats.Dot(weights, weights)
 	floats.Scale(float64(len(weights))/sum, weights)
-	if r.path.spreads = nil; r.spreads != nil && r.spread(weights) {
-		r.path.spreads = r.spreads
-		r.spreads.points(points)
+	if r.path.coordinates = nil; r.noncentring != nil && r.recentre(weights) {
+		r.path.coordinates = r.noncentring
+		r.noncentring.points(points)
 	}
 	q := newNormal(points, weights, min(sum*sum/squares, most), 1, r.elimination)
 	r.covariance = q.power(1, same, same)
@@ -168,24 +168,25 @@ func (r *sampler) learn(weights []float64, most float64) {
 	r.mass = r.walls.newMass(r.covariance)
 }
 
-// spread finds the coordinates of trajectories, by some of the weighted states of all pools, and reports whether they are others than the program's.
-func (r *sampler) spread(weights []float64) bool {
+// recentre finds the coordinates of trajectories, by some of the weighted states of all pools, and reports whether they are others than the program's. Errors of
+// gradients come again with the next move.
+func (r *sampler) recentre(weights []float64) bool {
 	points := make([][]weighed, len(r.islands))
 	err := r.round(func(m *mover, l *island, _ *rand.Rand) error {
-		for j := range min(spreadStates, len(l.pool)) {
-			k := (j+1)*len(l.pool)/min(spreadStates, len(l.pool)) - 1
+		for j := range min(degreeStates, len(l.pool)) {
+			k := (j+1)*len(l.pool)/min(degreeStates, len(l.pool)) - 1
 			p := weighed{z: l.pool[k].z, weights: make([]float64, m.n)}
 			for i := range p.weights {
 				p.weights[i] = weights[(l.number*m.n+i)*len(l.pool)+k]
 			}
-			if err := m.slope(&p); err != nil {
+			if err := m.gradientsAt(&p); err != nil {
 				return err
 			}
 			points[l.number] = append(points[l.number], p)
 		}
 		return nil
 	})
-	return err == nil && r.spreads.learn(slices.Concat(points...))
+	return err == nil && r.noncentring.learn(slices.Concat(points...))
 }
 
 // points are the n states of all pools.

@@ -57,8 +57,8 @@ func exactly() (mean, sd [2]float64) {
 }
 
 // Trajectories go in coordinates in which widths do not change with scales, and draws are the posterior's (not so where volumes are left out). The step is
-// known by more effective draws of a gradient.
-func TestSpreads(t *testing.T) {
+// known by half as many effective draws of a gradient again, at least.
+func TestNoncentred(t *testing.T) {
 	d := density(t, scaled)
 	mean, sd := exactly()
 	run := func(s smc.Settings) (worst, effective float64) {
@@ -88,16 +88,16 @@ func TestSpreads(t *testing.T) {
 	s := smc.Settings{Seed: 1, Effective: 20_000}
 	worst, effective := run(s)
 	require.Less(t, worst, 4.0)
-	without, before := run(s.Unspread())
+	without, before := run(s.AsWritten())
 	require.Less(t, without, 4.0)
 	t.Logf("effective draws of a gradient: %.4f, %.4f in the program's coordinates", effective, before)
 	require.Greater(t, effective, 1.5*before)
 }
 
 // Coordinates have an inverse, and gradients in them are those by differences.
-func TestSpreadGradients(t *testing.T) {
+func TestNoncentredGradients(t *testing.T) {
 	d := density(t, scaled)
-	inverse, gradient, err := smc.SpreadErrors(d)
+	inverse, gradient, err := smc.NoncentringErrors(d)
 	require.NoError(t, err)
 	require.Less(t, inverse, 1e-12)
 	require.Less(t, gradient, 1e-6)

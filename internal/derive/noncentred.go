@@ -7,13 +7,13 @@ import (
 	"github.com/facetvi/facet/internal/kernel"
 )
 
-// A Spread is a latent z whose distance from a place,
+// A Noncentred is a latent z whose distance from a place,
 //
 //	z − Σ_j coef_j·z_j − constant,    of latents j before it,
 //
 // log r has in products with powers of exponentials s of other latents: its prior has it divided by its scale, data may know of s·z where the place is 0, and
 // an observation of z alone has a noise. Its spread goes with powers of these scales, or less.
-type Spread struct {
+type Noncentred struct {
 	Latent   int
 	Place    []ir.Term // latents by their numbers
 	Constant float64
@@ -26,15 +26,15 @@ type Exponent struct {
 	Power float64
 }
 
-// Spreads lists latents that have scales, which are no scales themselves, in ascending order.
-func (d Density) Spreads() []Spread {
+// Noncentred lists latents that have scales, which are no scales themselves, in ascending order.
+func (d Density) Noncentred() []Noncentred {
 	type key struct{}
-	list, _ := Cached(d, key{}, func() ([]Spread, error) {
-		all, scales := make([]Spread, d.Dim), map[int]bool{}
+	list, _ := Cached(d, key{}, func() ([]Noncentred, error) {
+		all, scales := make([]Noncentred, d.Dim), map[int]bool{}
 		w := newWalk(d.Nodes.Len())
 		for _, t := range d.List {
 			if t.Of >= 0 {
-				all[t.Of] = d.spread(&w, t)
+				all[t.Of] = d.noncentred(&w, t)
 			}
 		}
 		for s, list := range d.monomials() {
@@ -49,7 +49,7 @@ func (d Density) Spreads() []Spread {
 				}
 			}
 		}
-		var list []Spread
+		var list []Noncentred
 		for i, x := range all {
 			x.Latent = i
 			all[i].Scales = slices.DeleteFunc(x.Scales, func(e Exponent) bool { return e.By == i })
@@ -67,8 +67,8 @@ func (d Density) Spreads() []Spread {
 	return list
 }
 
-// spread is what a prior's term says of its latent.
-func (d Density) spread(w *walk, t LogTerm) (x Spread) {
+// noncentred is what a prior's term says of its latent.
+func (d Density) noncentred(w *walk, t LogTerm) (x Noncentred) {
 	f, found := factors{}, ir.ID(-1)
 	w.from(t.ID, func(id ir.ID) {
 		w.stack = d.Nodes.AppendOperands(w.stack, id)
