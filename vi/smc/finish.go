@@ -41,7 +41,9 @@ func (r *sampler) finish() error {
 		if c.moves >= next {
 			more := goal / effective
 			if r.s.Enough != nil {
-				more = max(r.s.Enough(r.found()), r.leastStates()/float64(c.n))
+				if more = r.leastStates() / float64(c.n); more <= 1 { // before, no answer would end the run
+					more = max(r.s.Enough(r.found()), more)
+				}
 				goal = spare * more * effective
 			}
 			if more <= 1 {
