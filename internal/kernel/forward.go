@@ -60,7 +60,11 @@ func (k Forward) Eval(out Matrix, in []Matrix) {
 		x := paths{Forward: &k, in: in[0].Span(c*rows, rows), work: out.Span(chains+c*work, work)}
 		for sum := out.Row(c); len(sum) > 0; sum = sum[x.n:] {
 			x.n = min(part, len(sum))
-			x.forward(sum[:x.n])
+			if w, is := x.oneWay(); is {
+				w.forward(sum[:x.n])
+			} else {
+				x.forward(sum[:x.n])
+			}
 			x.first += x.n
 		}
 	}
@@ -190,7 +194,11 @@ func (k ForwardGrad) Eval(out Matrix, in []Matrix) {
 		x := paths{Forward: &k.Of, in: in[1].Span(c*rows, rows), work: in[2].Span(chains+c*work, work)}
 		for g := in[0].Row(c); len(g) > 0; g = g[x.n:] {
 			x.n = min(part, len(g))
-			x.backward(out.Span(c*rows, rows), g[:x.n])
+			if w, is := x.oneWay(); is {
+				w.backward(out.Span(c*rows, rows), g[:x.n])
+			} else {
+				x.backward(out.Span(c*rows, rows), g[:x.n])
+			}
 			x.first += x.n
 		}
 	}

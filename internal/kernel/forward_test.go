@@ -11,8 +11,18 @@ import (
 // In each of many columns a chain has the sum over all its paths, and the gradient the parts that they have in it: of states with no way there, with
 // one, two and three, and of impossible ones.
 func TestForwardOfManyColumns(t *testing.T) {
+	for _, k := range []Forward{
+		{States: 4, Steps: 3, From: RowList{0, 0, 1, 0, 1, 2}, To: RowList{0, 1, 1, 2, 2, 2}, Varying: true},
+		{States: 2, Steps: 3, From: RowList{0, 1, 1}, To: RowList{0, 0, 1}, Varying: true}, // one state is never left,
+		{States: 2, Steps: 3, From: RowList{0, 0, 1}, To: RowList{0, 1, 1}},                // or the other
+		{States: 2, Steps: 3, From: RowList{0, 1, 0}, To: RowList{0, 0, 1}, Varying: true},
+	} {
+		testForward(t, k)
+	}
+}
+
+func testForward(t *testing.T, k Forward) {
 	const columns = 2*part + 3
-	k := Forward{States: 4, Steps: 3, From: RowList{0, 0, 1, 0, 1, 2}, To: RowList{0, 1, 1, 2, 2, 2}, Varying: true}
 	rng := rand.New(rand.NewPCG(1, 1))
 	in := NewMatrix(2*k.InRows(), columns) // two chains
 	for i := range in.Data {

@@ -1,0 +1,127 @@
+package kernel
+
+import (
+	"math"
+
+	"github.com/facetvi/facet/internal/vec"
+)
+
+// A oneWay is a chain of two states of which one is never left, as behind a change point or above a threshold. It has a path for each step that may be the
+// first in that state, and one that never comes there, so the sum over paths takes one exponential each, and no logarithm. The working rows are, in that order,
+// the probabilities of the paths given all emissions.
+type oneWay struct {
+	*paths
+	from, to            int // states
+	stay, leave, remain int // moves: in the one, to the other, and in that
+}
+
+// oneWay reports whether the chain is one.
+func (c *paths) oneWay() (w oneWay, is bool) {
+	w.paths = c
+	moves := 0
+	for m, to := range c.To {
+		if c.From[m] != to {
+			w.leave, w.from, w.to = m, int(c.From[m]), int(to)
+			moves++
+		}
+	}
+	if c.States != 2 || len(c.To) != 3 || moves != 1 {
+		return w, false
+	}
+	for m, to := range c.To {
+		switch {
+		case m == w.leave:
+		case int(to) == w.from:
+			w.stay = m
+		default:
+			w.remain = m
+		}
+	}
+	return w, true
+}
+
+// path is the working row of the path that changes before a step.
+func (w *oneWay) path(step int) []float64 { return w.row(w.work, step) }
+
+// move is the row of a move to a step.
+func (w *oneWay) move(m Matrix, step, move int) []float64 { return w.row(m, w.moves(step)+move) }
+
+// forward sets sum, and the working rows.
+func (w *oneWay) forward(sum []float64) {
+	for t := w.Steps - 1; t >= 0; t-- { // what there is from the change on
+		row := w.path(t)
+		copy(row, w.seen(t, w.to))
+		if t+1 < w.Steps {
+			vec.Add(row, row, w.path(t+1))
+			vec.Add(row, row, w.move(w.in, t+1, w.remain))
+		}
+	}
+	vec.Add(w.path(0), w.path(0), w.row(w.in, w.to))
+	before, top := w.x[:w.n], w.more[:w.n]
+	copy(before, w.row(w.in, w.from))
+	copy(top, w.path(0))
+	for t := 1; t <= w.Steps; t++ {
+		vec.Add(before, before, w.seen(t-1, w.from))
+		row := w.path(t)
+		if t < w.Steps {
+			vec.Add(row, row, before)
+			vec.Add(row, row, w.move(w.in, t, w.leave))
+			vec.Add(before, before, w.move(w.in, t, w.stay))
+		} else {
+			copy(row, before)
+		}
+		vec.Larger(top, w.apart[:], top, row)
+	}
+	copy(sum, top)
+	for i, v := range top {
+		if v < -math.MaxFloat64 { // no path is possible
+			top[i] = 0
+		}
+	}
+	total := before
+	clear(total)
+	for t := range w.Steps + 1 {
+		vec.ExpApart(w.path(t), total, w.path(t), top)
+	}
+	for i, v := range total {
+		if top[i] = 0; v != 0 {
+			sum[i] += math.Log(v)
+			top[i] = 1 / v
+		}
+	}
+	for t := range w.Steps + 1 {
+		vec.Mul(w.path(t), w.path(t), top)
+	}
+}
+
+// backward sets the gradient.
+func (w *oneWay) backward(out Matrix, g []float64) {
+	for r := range w.emission(0) {
+		clear(w.row(out, r))
+	}
+	x := w.x[:w.n]
+	part := func(of []float64) []float64 {
+		vec.GatedMul(x, g, of, 1)
+		return x
+	}
+	sum := w.apart[:w.n]
+	clear(sum)
+	for t := range w.Steps { // sum is the probability of having changed
+		if t > 0 {
+			vec.Add(w.move(out, t, w.remain), w.move(out, t, w.remain), part(sum))
+			vec.Add(w.move(out, t, w.leave), w.move(out, t, w.leave), part(w.path(t)))
+		}
+		vec.Add(sum, sum, w.path(t))
+		copy(w.row(out, w.emission(t)+w.to), part(sum))
+	}
+	copy(w.row(out, w.to), part(w.path(0)))
+	clear(sum)
+	for t := w.Steps - 1; t >= 0; t-- { // of not having changed
+		vec.Add(sum, sum, w.path(t+1))
+		copy(w.row(out, w.emission(t)+w.from), part(sum))
+		if t > 0 {
+			vec.Add(w.move(out, t, w.stay), w.move(out, t, w.stay), x)
+		}
+	}
+	copy(w.row(out, w.from), x)
+}
