@@ -15,6 +15,9 @@ func affine2AVX2(dst, x, y *float64, n int, a, b, c float64)
 func andStepAVX2(dst, x, y *float64, n int, b float64)
 
 //go:noescape
+func fillAVX2(dst *float64, n int, c float64)
+
+//go:noescape
 func addAVX2(dst, x, y *float64, n int)
 
 //go:noescape

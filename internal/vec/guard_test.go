@@ -4,6 +4,7 @@ package vec
 
 import (
 	"os"
+	"slices"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -77,6 +78,17 @@ func TestNothingOutside(t *testing.T) {
 					by(path, func() { Normals(v[0], [2]uint64{1, 2}) })
 				}
 			}
+		}
+	})
+}
+
+func TestFill(t *testing.T) {
+	onBothPaths(t, func(t *testing.T) {
+		e := newEdges(t)
+		for n := range 40 {
+			row := e.numbers(n, true)
+			Fill(row, 1.7)
+			require.Equal(t, slices.Repeat([]float64{1.7}, n), slices.Clone(row), n)
 		}
 	})
 }

@@ -2,7 +2,11 @@ package vec
 
 // Fill is dst = c.
 func Fill(dst []float64, c float64) {
-	for i := range dst {
+	i := quads(len(dst))
+	if i > 0 {
+		fillAVX2(&dst[0], i, c)
+	}
+	for ; i < len(dst); i++ {
 		dst[i] = c
 	}
 }

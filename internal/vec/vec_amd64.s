@@ -108,6 +108,21 @@ loop:
 	VZEROUPPER
 	RET
 
+// func fillAVX2(dst *float64, n int, c float64)
+TEXT ·fillAVX2(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), DI
+	MOVQ         n+8(FP), CX
+	VBROADCASTSD c+16(FP), Y0
+	XORQ         AX, AX
+
+loop:
+	VMOVUPD Y0, (DI)(AX*8)
+	ADDQ    $4, AX
+	CMPQ    AX, CX
+	JLT     loop
+	VZEROUPPER
+	RET
+
 // func addAVX2(dst, x, y *float64, n int)
 TEXT ·addAVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
