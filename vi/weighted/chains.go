@@ -53,6 +53,13 @@ func OfChains(d *graph.Density, q family.Q, c Chains) *Sample {
 			s.Z[i*n+k] = x
 		}
 	}
+	if c.Before != nil {
+		for i, known := range c.Before.columns {
+			if known != nil {
+				s.columns[i] = s.values(i, known)
+			}
+		}
+	}
 	for k := range s.Weights {
 		s.Weights[k] = 1 / float64(n)
 	}

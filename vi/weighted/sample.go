@@ -73,17 +73,22 @@ func (s *Sample) Point(k int) []float64 {
 // Latent are the values of latent i at the draws, on the program's own scale. They must not be changed.
 func (s *Sample) Latent(i int) []float64 {
 	if s.columns[i] == nil {
-		z := s.Z[i*s.Len():][:s.Len()]
-		if s.density.Coordinate(i).Transformed() {
-			x := make([]float64, len(z))
-			for k, u := range z {
-				x[k] = s.density.Coordinate(i).Value(u)
-			}
-			z = x
-		}
-		s.columns[i] = z
+		s.columns[i] = s.values(i, nil)
 	}
 	return s.columns[i]
+}
+
+// values are those of latent i at the draws, of which the first ones are known.
+func (s *Sample) values(i int, known []float64) []float64 {
+	z := s.Z[i*s.Len():][:s.Len()]
+	if !s.density.Coordinate(i).Transformed() {
+		return z
+	}
+	x := make([]float64, len(z))
+	for k := copy(x, known); k < len(x); k++ {
+		x[k] = s.density.Coordinate(i).Value(z[k])
+	}
+	return x
 }
 
 // Components are the values of the components of vectors at the draws. They must not be changed.
