@@ -8,7 +8,7 @@ import (
 
 // A oneWay is a chain of two states of which one is never left, as behind a change point or above a threshold. It has a path for each step that may be the
 // first in that state, and one that never comes there, so the sum over paths takes one exponential each, and no logarithm. The working rows are, in that order,
-// the probabilities of the paths given all emissions.
+// multiples of the probabilities of the paths given all emissions, and by what these are to be multiplied.
 type oneWay struct {
 	*paths
 	from, to            int // states
@@ -42,6 +42,9 @@ func (c *paths) oneWay() (w oneWay, is bool) {
 
 // path is the working row of the path that changes before a step.
 func (w *oneWay) path(step int) []float64 { return w.row(w.work, step) }
+
+// times is the working row of what those of paths are to be multiplied by.
+func (w *oneWay) times() []float64 { return w.row(w.work, w.Steps+1) }
 
 // move is the row of a move to a step.
 func (w *oneWay) move(m Matrix, step, move int) []float64 { return w.row(m, w.moves(step)+move) }
@@ -83,14 +86,12 @@ func (w *oneWay) forward(sum []float64) {
 	for t := range w.Steps + 1 {
 		vec.ExpApart(w.path(t), total, w.path(t), top)
 	}
+	times := w.times()
 	for i, v := range total {
-		if top[i] = 0; v != 0 {
+		if times[i] = 0; v != 0 {
 			sum[i] += math.Log(v)
-			top[i] = 1 / v
+			times[i] = 1 / v
 		}
-	}
-	for t := range w.Steps + 1 {
-		vec.Mul(w.path(t), w.path(t), top)
 	}
 }
 
@@ -99,29 +100,32 @@ func (w *oneWay) backward(out Matrix, g []float64) {
 	for r := range w.emission(0) {
 		clear(w.row(out, r))
 	}
-	x := w.x[:w.n]
-	part := func(of []float64) []float64 {
-		vec.GatedMul(x, g, of, 1)
+	x, sum, scaled := w.x[:w.n], w.apart[:w.n], w.more[:w.n]
+	vec.GatedMul(scaled, g, w.times(), 1)
+	part := func(step int) []float64 {
+		vec.GatedMul(x, scaled, w.path(step), 1)
 		return x
 	}
-	sum := w.apart[:w.n]
 	clear(sum)
-	for t := range w.Steps { // sum is the probability of having changed
-		if t > 0 {
-			vec.Add(w.move(out, t, w.remain), w.move(out, t, w.remain), part(sum))
-			vec.Add(w.move(out, t, w.leave), w.move(out, t, w.leave), part(w.path(t)))
+	for t := range w.Steps { // sum is the part of the paths that have changed
+		vec.Add(sum, sum, part(t))
+		copy(w.row(out, w.emission(t)+w.to), sum)
+		if t == 0 {
+			copy(w.row(out, w.to), x)
+			continue
 		}
-		vec.Add(sum, sum, w.path(t))
-		copy(w.row(out, w.emission(t)+w.to), part(sum))
+		remain, leave := w.move(out, t, w.remain), w.move(out, t, w.leave)
+		vec.Add(remain, remain, w.row(out, w.emission(t-1)+w.to))
+		vec.Add(leave, leave, x)
 	}
-	copy(w.row(out, w.to), part(w.path(0)))
 	clear(sum)
-	for t := w.Steps - 1; t >= 0; t-- { // of not having changed
-		vec.Add(sum, sum, w.path(t+1))
-		copy(w.row(out, w.emission(t)+w.from), part(sum))
+	for t := w.Steps - 1; t >= 0; t-- { // that have not
+		vec.Add(sum, sum, part(t+1))
+		copy(w.row(out, w.emission(t)+w.from), sum)
 		if t > 0 {
-			vec.Add(w.move(out, t, w.stay), w.move(out, t, w.stay), x)
+			stay := w.move(out, t, w.stay)
+			vec.Add(stay, stay, sum)
 		}
 	}
-	copy(w.row(out, w.from), x)
+	copy(w.row(out, w.from), sum)
 }
