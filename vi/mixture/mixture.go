@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -183,13 +184,11 @@ func (m *Mixture) Param(k int) (p family.Param) {
 		return family.Param{Latent: -1, Symbol: fmt.Sprintf("π of cell %d", k), On: -1}
 	}
 	cell := 0
-	m.eachPart(func(q family.Q, from, to int) {
-		if from <= k && k < to {
-			p = q.Param(k - from)
-			p.Symbol = fmt.Sprintf("cell %d %s", cell, p.Symbol)
-		}
-		cell++
-	})
+	for k -= len(m.parts); k >= len(m.parts[cell].Theta()); cell++ {
+		k -= len(m.parts[cell].Theta())
+	}
+	p = m.parts[cell].Param(k)
+	p.Symbol = "cell " + strconv.Itoa(cell) + " " + p.Symbol
 	return p
 }
 
