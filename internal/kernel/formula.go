@@ -3,7 +3,8 @@ package kernel
 import "github.com/facetvi/facet/internal/vec"
 
 // Formulas is a list of formulas over signs, made in order. Row r is the product of the rows Ref[e] for
-// e = From[r] … From[r+1]−1, or 1 − x for the row x of number −1 − Ref[e], if that is negative: such a row has no other factor.
+// e = From[r] … From[r+1]−1, or 1 − x for the row x of number −1 − Ref[e], if that is negative: such a row has no other factor. Behind two others a
+// negative one is the row that r is where the first is not 1: where it is, r is the second.
 // References number the rows of operand 0, which end at Base[0], then those of operand 1, which end at
 // Base[1], then those of the result itself.
 type Formulas struct {
@@ -30,7 +31,7 @@ func (k Formulas) Join() Formulas {
 // joins reports whether row r can be of the run that begins at row first.
 func (k Formulas) joins(first, r int) bool {
 	refs, start := k.Ref[k.From[r]:k.From[r+1]], k.Ref[k.From[first]:k.From[first+1]]
-	if len(refs) != len(start) || (refs[0] < 0) != (start[0] < 0) {
+	if len(refs) != len(start) || (refs[0] < 0) != (start[0] < 0) || isChoice(refs) || isChoice(start) {
 		return false
 	}
 	for e, ref := range refs {
@@ -45,6 +46,9 @@ func (k Formulas) joins(first, r int) bool {
 	return true
 }
 
+// isChoice reports whether a row with these references is one of two others.
+func isChoice(refs []int32) bool { return len(refs) == 3 && refs[2] < 0 }
+
 // Eval implements [Kernel].
 func (k Formulas) Eval(out Matrix, in []Matrix) {
 	x := operandsOf(out, in, k.Base)
@@ -55,8 +59,12 @@ func (k Formulas) Eval(out Matrix, in []Matrix) {
 		}
 		n := int(last - first)
 		rows, refs := out.Data[int(first)*out.Cols:][:n*out.Cols], k.Ref[k.From[first]:k.From[first+1]]
-		if refs[0] < 0 {
+		switch {
+		case refs[0] < 0:
 			vec.Affine(rows, x.rows(-1-refs[0], n), -1, 1)
+			continue
+		case isChoice(refs):
+			vec.Select(rows, x.rows(refs[0], n), x.rows(refs[1], n), x.rows(-1-refs[2], n))
 			continue
 		}
 		vec.Mul(rows, x.rows(refs[0], n), x.rows(refs[1], n))

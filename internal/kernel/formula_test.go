@@ -29,6 +29,9 @@ func TestFormulasJoin(t *testing.T) {
 				for range 1 + rng.IntN(2) {
 					refs = append(refs, int32(rng.IntN(first+second+r)))
 				}
+				if len(refs) == 3 && rng.IntN(2) == 0 { // one of two rows
+					refs[2] = -1 - refs[2]
+				}
 			}
 			k.Ref = append(k.Ref, refs...)
 			k.From = append(k.From, int32(len(k.Ref)))
@@ -49,8 +52,15 @@ func TestFormulasJoin(t *testing.T) {
 		for r := range rows {
 			row := make([]float64, cols)
 			for i := range row {
+				refs := k.Ref[k.From[r]:k.From[r+1]]
+				if len(refs) == 3 && refs[2] < 0 {
+					if row[i] = all[refs[1]][i]; all[refs[0]][i] == 0 {
+						row[i] = all[-1-refs[2]][i]
+					}
+					continue
+				}
 				row[i] = 1
-				for _, ref := range k.Ref[k.From[r]:k.From[r+1]] {
+				for _, ref := range refs {
 					if ref < 0 {
 						row[i] = 1 - all[-1-ref][i]
 					} else {

@@ -98,15 +98,16 @@ var nowhere = ref{-1, -1}
 
 // batch is a set of expressions grouped into forms.
 type batch struct {
-	st     *ir.Store
-	Forms  []*form
-	byKey  map[formKey]int
-	At     []ref          // by node
-	inAff  []bool         // by node, perhaps short: affine sums that other affine sums use
-	nests  bool           // there are conjunctions or log sums
-	inner  map[ir.ID]bool // of these those that have no row, once that is known
-	folds  folds
-	Tables tables
+	st      *ir.Store
+	Forms   []*form
+	byKey   map[formKey]int
+	At      []ref          // by node
+	inAff   []bool         // by node, perhaps short: affine sums that other affine sums use
+	nests   bool           // there are conjunctions or log sums
+	inner   map[ir.ID]bool // of these those that have no row, once that is known
+	choices map[ir.ID]choice
+	folds   folds
+	Tables  tables
 
 	ir.Lookup
 	some    [8]ir.Term // room for sum
@@ -157,7 +158,7 @@ func newBatch(st *ir.Store, outs []ir.Output, sz Sizes) *batch {
 }
 
 // innerRows are what has no row of its own: conjunctions that are part of one other conjunction alone, and log sums that are part of one
-// other log sum alone, of no more than maxLinearTerms operands.
+// other log sum alone, of no more than maxLinearTerms operands, and formulas that only choices have used.
 func (b *batch) innerRows(list []ir.ID, outs []ir.Output) map[ir.ID]bool {
 	uses, inner, size := map[ir.ID]int{}, map[ir.ID]bool{}, map[ir.ID]int{}
 	count := func(ids []ir.ID, of ir.View) {
@@ -191,6 +192,7 @@ func (b *batch) innerRows(list []ir.ID, outs []ir.Output) map[ir.ID]bool {
 	for _, o := range outs {
 		count(appendAtoms(nil, o), ir.View{Node: &ir.Node{}})
 	}
+	b.choose(list, outs, inner)
 	return inner
 }
 

@@ -311,7 +311,9 @@ func (e *Graph) formulas(f *form) *gorgonia.Node {
 		factors(n.B)
 	}
 	for _, id := range f.Rows {
-		if n := e.b.st.Head(id); n.Kind == ir.Not {
+		if c, is := e.b.choices[id]; is {
+			k.Ref = append(k.Ref, row(c.by), row(c.yes), -1-row(c.no))
+		} else if n := e.b.st.Head(id); n.Kind == ir.Not {
 			k.Ref = append(k.Ref, -1-row(n.A))
 		} else {
 			factors(n.A)
