@@ -72,16 +72,20 @@ const (
 	firstLook   = 8
 )
 
-// rareStates are kept of each particle where latents are summed out, if there is space for so many: a value of probability .006 then has 600 draws of 512
-// particles.
-const rareStates = 192
+// How many states are kept of each particle at least, if there is space for them. Of fewer, chains that a neck keeps away from a part of the posterior do
+// not differ enough for standard errors to show it. Where latents are summed out a value of probability .006 has 600 draws of 512 particles.
+const (
+	fewestStates = 64
+	rareStates   = 192
+)
 
 // leastStates is how many states of each particle there are at least, where Enough is asked.
 func (r *sampler) leastStates() float64 {
-	if r.s.Complete == nil {
-		return 0
+	least := float64(fewestStates)
+	if r.s.Complete != nil {
+		least = rareStates
 	}
-	return min(rareStates, mostNumbers/float64(r.d.Dim()*r.s.Islands*r.s.Particles))
+	return min(least, mostNumbers/float64(r.d.Dim()*r.s.Islands*r.s.Particles))
 }
 
 // spare is how many times as many draws as seem to be needed are made, but mostFurther at most before that is looked at again: few draws
