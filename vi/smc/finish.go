@@ -41,7 +41,7 @@ func (r *sampler) finish() error {
 		if c.moves >= next {
 			more := goal / effective
 			if r.s.Enough != nil {
-				if more = r.leastStates() / float64(c.n); more <= 1 { // before, no answer would end the run
+				if more = r.leastStates() / float64(c.n); more <= 1 || r.s.Complete == nil { // else no answer would end the run
 					more = max(r.s.Enough(r.found()), more)
 				}
 				goal = spare * more * effective
