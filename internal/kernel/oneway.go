@@ -17,16 +17,16 @@ type oneWay struct {
 
 // oneWay reports whether the chain is one.
 func (c *paths) oneWay() (w oneWay, is bool) {
+	if c.States != 2 || len(c.To) != 3 {
+		return w, false
+	}
 	w.paths = c
-	moves := 0
+	changes := 0
 	for m, to := range c.To {
 		if c.From[m] != to {
 			w.leave, w.from, w.to = m, int(c.From[m]), int(to)
-			moves++
+			changes++
 		}
-	}
-	if c.States != 2 || len(c.To) != 3 || moves != 1 {
-		return w, false
 	}
 	for m, to := range c.To {
 		switch {
@@ -37,7 +37,7 @@ func (c *paths) oneWay() (w oneWay, is bool) {
 			w.remain = m
 		}
 	}
-	return w, true
+	return w, changes == 1
 }
 
 // path is the working row of the path that changes before a step.

@@ -101,11 +101,11 @@ type batch struct {
 	st      *ir.Store
 	Forms   []*form
 	byKey   map[formKey]int
-	At      []ref          // by node
-	inAff   []bool         // by node, perhaps short: affine sums that other affine sums use
-	nests   bool           // there are conjunctions or log sums
-	inner   map[ir.ID]bool // of these those that have no row, once that is known
-	choices map[ir.ID]choice
+	At      []ref            // by node
+	inAff   []bool           // by node, perhaps short: affine sums that other affine sums use
+	nests   bool             // there are conjunctions or log sums
+	inner   map[ir.ID]bool   // of these those that have no row, once that is known
+	choices map[ir.ID]choice // of formulas
 	folds   folds
 	Tables  tables
 
