@@ -366,3 +366,25 @@ func TestHalfway(t *testing.T) {
 		require.InDelta(t, 1, v.Mean, 5*math.Sqrt(2.0/dim/float64(v.N)))
 	}
 }
+
+// A run whose numbers are known at once goes on until there are states enough for their errors to be believed, and where latents are summed out it is not
+// asked for them before.
+func TestFewestStates(t *testing.T) {
+	d := density(t, func(m *graph.Model) { m.Sample("x", graph.Normal(0, 1)) })
+	for _, c := range []struct {
+		complete func(n int) smc.Completer
+		fewest   int
+	}{{nil, 64}, {complete, 192}} {
+		asked := 0
+		r, err := smc.Run(context.Background(), d, smc.Settings{Seed: 1, Complete: c.complete, Enough: func(r smc.Result) float64 {
+			if asked++; c.complete != nil {
+				require.GreaterOrEqual(t, len(r.Z), c.fewest*r.Chains)
+			}
+			return 0
+		}})
+		require.NoError(t, err)
+		require.NotZero(t, asked)
+		require.GreaterOrEqual(t, len(r.Z), c.fewest*r.Chains)
+		require.Less(t, len(r.Z), 2*c.fewest*r.Chains)
+	}
+}
