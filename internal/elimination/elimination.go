@@ -238,9 +238,18 @@ type bound struct {
 	first   [][]int32   // by factor that is swept: its row of v's first class, by row of given
 	at      [][]int32   // by factor of more: its rows, by row of the table
 	from    []arrival   // of the variables that were eliminated before
-	log     [][]float64 // rows: log p(v | given),
+	log     [][]float64 // rows, of the first values of spans: what is known of them,
 	all     []float64   // which follow each other
 	message [][]float64 // rows of given: log of the sum over v and all that was before
+	single  spans       // of one value each
+	spans   *spans      // of the last run
+}
+
+// spans are values of a variable that follow each other, and that factors say the same of.
+type spans struct {
+	firsts [][]int32 // by row of given: the values that spans begin with
+	first  []int32   // by row of the table: that of its span's first value
+	within []float64 // by row of the table: log of what its value has of its span
 }
 
 // A change is of the row of a factor that is swept, from a value on.
@@ -272,8 +281,13 @@ func (p *Plan) Bind(n int) *Sum {
 		}
 		b.log, b.all = matrix(rows*b.values, n)
 		b.message, _ = matrix(rows, n)
+		for r := range b.log {
+			b.single.first = append(b.single.first, int32(r))
+		}
+		b.single.within = make([]float64, len(b.log))
 		for g := range rows {
 			b.changes = append(b.changes, p.changes(&b, g))
+			b.single.firsts = append(b.single.firsts, b.single.first[:b.values])
 		}
 		for _, f := range b.more {
 			b.at = append(b.at, p.rows(b.vars(), p.factors[f]))
@@ -405,7 +419,11 @@ func (p *Plan) rows(vars []int, f Factor) []int32 {
 // Run sums, given the factors' tables, rows × n, and for each variable what else is known of
 // its values, values × n. What is not a number counts as impossible.
 func (s *Sum) Run(factor, variable func(k int) []float64) {
-	s.run(func(k int) { s.join(&s.steps[k], factor, variable(s.steps[k].v)) })
+	s.run(func(k int) {
+		b := &s.steps[k]
+		b.spans = &b.single
+		s.join(b, factor, variable(b.v))
+	})
 }
 
 // join sets the table of a step to what factors say, and what else is known of the values.
@@ -433,7 +451,7 @@ func (s *Sum) run(fill func(step int)) {
 			}
 		}
 		for g, to := range b.message {
-			s.normalise(to, b.log[g*b.values:][:b.values])
+			s.add(to, b.log[g*b.values:], b.spans.firsts[g])
 			if len(b.given) == 0 {
 				floats.Add(s.Total, to)
 			}
@@ -490,55 +508,38 @@ func (s *Sum) sweep(b *bound, g int, factor func(k int) []float64, known []float
 	}
 }
 
-// normalise subtracts the log of the sum of the rows' exponentials from all rows, and
-// stores it in dst.
-func (s *Sum) normalise(dst []float64, rows [][]float64) {
-	if s.largest(rows); math.IsNaN(vec.Sum(s.top)) {
-		for _, row := range rows {
-			for k, v := range row {
+// add stores the log of the sum of the rows' exponentials in dst. Of the rows those count that are in list.
+func (s *Sum) add(dst []float64, rows [][]float64, list []int32) {
+	if s.largest(rows, list); math.IsNaN(vec.Sum(s.top)) {
+		for _, r := range list {
+			for k, v := range rows[r] {
 				if math.IsNaN(v) {
-					row[k] = math.Inf(-1)
+					rows[r][k] = math.Inf(-1)
 				}
 			}
 		}
-		s.largest(rows)
+		s.largest(rows, list)
 	}
 	clear(dst)
-	for _, row := range rows {
-		if s.counts(row) {
-			vec.ExpApart(s.exp, dst, row, s.top)
+	for _, r := range list {
+		if s.counts(rows[r]) {
+			vec.ExpApart(s.exp, dst, rows[r], s.top)
 		}
 	}
 	vec.Log(dst, dst)
 	vec.Add(dst, dst, s.top)
-	endless := false
 	for k, top := range s.top {
 		if math.IsInf(top, 0) {
-			dst[k], endless = top, true
-		}
-	}
-	for _, row := range rows {
-		if !endless {
-			floats.Sub(row, dst)
-			continue
-		}
-		for k, total := range dst {
-			if v := row[k]; !math.IsInf(total, 0) {
-				row[k] -= total
-			} else if math.IsInf(v, 1) {
-				row[k] = 0
-			} else {
-				row[k] = math.Inf(-1)
-			}
+			dst[k] = top
 		}
 	}
 }
 
 // largest makes s.top the largest of each column, NaN where one is that.
-func (s *Sum) largest(rows [][]float64) {
+func (s *Sum) largest(rows [][]float64, list []int32) {
 	vec.Fill(s.top, math.Inf(-1))
-	for _, row := range rows {
-		vec.Larger(s.top, s.exp, s.top, row)
+	for _, r := range list {
+		vec.Larger(s.top, s.exp, s.top, rows[r])
 	}
 }
 
@@ -552,19 +553,36 @@ func (s *Sum) counts(row []float64) bool {
 	return false
 }
 
-// row is that of v's value 0, given the values of the others.
-func (s *Sum) row(b *bound, x []int) (r int) {
+// given is the row of the values that given has.
+func (s *Sum) given(b *bound, x []int) (g int) {
 	for _, w := range b.given {
-		r = r*s.p.values[w] + x[w]
+		g = g*s.p.values[w] + x[w]
 	}
-	return r * b.values
+	return g
+}
+
+// share is the log of what the sum has at sample k by a span, of all by row g of given.
+func (b *bound) share(g int, first int32, k int) float64 {
+	log, all := b.log[first][k], b.message[g][k]
+	switch {
+	case !math.IsInf(all, 0):
+		return log - all
+	case math.IsInf(log, 1):
+		return 0
+	}
+	return math.Inf(-1)
+}
+
+// logProb is the log of the probability of row r of the table at sample k.
+func (b *bound) logProb(r, k int) float64 {
+	return b.share(r/b.values, b.spans.first[r], k) + b.spans.within[r]
 }
 
 // LogProb is log p(x) at sample k.
 func (s *Sum) LogProb(k int, x []int) (log float64) {
 	for j := range s.steps {
 		b := &s.steps[j]
-		log += b.log[s.row(b, x)+x[b.v]][k]
+		log += b.logProb(s.given(b, x)*b.values+x[b.v], k)
 	}
 	return log
 }
@@ -576,17 +594,37 @@ const nothing = -60
 func (s *Sum) Draw(k int, x []int, u func(v int) float64) {
 	for j := len(s.steps) - 1; j >= 0; j-- {
 		b := &s.steps[j]
-		left, r := u(b.v), s.row(b, x)
-		for x[b.v] = 0; x[b.v] < b.values-1; x[b.v]++ {
-			log := b.log[r+x[b.v]][k]
-			if log < nothing {
-				continue
-			}
-			if left -= math.Exp(log); left < 0 {
-				break
-			}
+		g := s.given(b, x)
+		x[b.v] = b.draw(g, k, u(b.v))
+	}
+}
+
+// draw is the value of the variable at sample k that a uniform number says, by row g of given.
+func (b *bound) draw(g, k int, left float64) int {
+	firsts, row, p := b.spans.firsts[g], int32(g*b.values), 0.0
+	i := 0
+	for ; i < len(firsts)-1; i++ {
+		log := b.share(g, row+firsts[i], k)
+		if log < nothing {
+			continue
+		}
+		if p = math.Exp(log); left < p {
+			break
+		}
+		left -= p
+	}
+	value, end := int(firsts[i]), b.values
+	if i < len(firsts)-1 {
+		end = int(firsts[i+1])
+	} else if end > value+1 {
+		p = math.Exp(b.share(g, row+firsts[i], k))
+	}
+	for ; value < end-1; value++ {
+		if left -= p * math.Exp(b.spans.within[int(row)+value]); left < 0 {
+			break
 		}
 	}
+	return value
 }
 
 // Marginals are the probabilities of the values of each variable, values × n.
@@ -597,8 +635,8 @@ func (s *Sum) Marginals() [][]float64 {
 		b := &s.steps[j]
 		joint, _ := matrix(len(b.log), n)
 		for r, row := range joint {
-			for k, l := range b.log[r] {
-				if row[k] = math.Exp(l); given[j] != nil {
+			for k := range row {
+				if row[k] = math.Exp(b.logProb(r, k)); given[j] != nil {
 					row[k] *= given[j][r/b.values][k]
 				}
 			}

@@ -157,11 +157,23 @@ func (s *Sum) addUp(mass func(i int) []float64) (alike bool, err error) {
 		return false, err
 	}
 	if fresh {
-		s.linear.Set(s.table.Coefficients)
+		s.linear.Set(s.table.Coefficients, s.fixedMass)
 	}
 	s.states.RunLinear(s.linear, x, mass)
 	copy(s.Out, rest)
 	return true, nil
+}
+
+// fixedMass is the log of what the prior has in the intervals of switch i, if that is the same for all samples; else nil.
+func (s *Sum) fixedMass(i int) []float64 {
+	if slices.Contains(s.vary, i) {
+		return nil
+	}
+	mass := make([]float64, len(s.mass[i])/s.N)
+	for j := range mass {
+		mass[j] = s.mass[i][j*s.N]
+	}
+	return mass
 }
 
 // Marginals are the probabilities of the switches' intervals, intervals × n.
