@@ -587,8 +587,12 @@ func (s *Sum) LogProb(k int, x []int) (log float64) {
 	return log
 }
 
-// nothing is the log of a part of a sum that does not change it.
-const nothing = -60
+// nothing is the log of a part of a sum that does not change it, never that of a probability that no uniform number falls into: these are
+// multiples of 2⁻⁵³.
+const (
+	nothing = -60
+	never   = -40
+)
 
 // Draw draws x at sample k by a uniform number for each variable.
 func (s *Sum) Draw(k int, x []int, u func(v int) float64) {
@@ -605,7 +609,7 @@ func (b *bound) draw(g, k int, left float64) int {
 	i := 0
 	for ; i < len(firsts)-1; i++ {
 		log := b.share(g, row+firsts[i], k)
-		if log < nothing {
+		if log < never {
 			continue
 		}
 		if p = math.Exp(log); left < p {

@@ -63,6 +63,9 @@ func (m *masses) find(d *graph.Density) {
 
 // follow moves the priors to samples z whose switches are put, and weighs the intervals there.
 func (m *masses) follow(z []float64) {
+	if len(m.vary) == 0 {
+		return
+	}
 	copy(m.prior.Z, z)
 	m.prior.Invert()
 	for _, i := range m.vary {
