@@ -227,7 +227,7 @@ type Sum struct {
 	n     int
 	steps []bound
 	// by sample: of what is swept, and of a row of a table
-	sum, blocked, zero, top, exp []float64
+	sum, blocked, top, exp []float64
 }
 
 // bound is a step with its tables. Their rows are the values of given and v, which runs fastest.
@@ -267,7 +267,7 @@ type arrival struct {
 // Bind returns a Sum for batches of n.
 func (p *Plan) Bind(n int) *Sum {
 	s := &Sum{Total: make([]float64, n), p: p, n: n}
-	for _, row := range [...]*[]float64{&s.sum, &s.blocked, &s.zero, &s.top, &s.exp} {
+	for _, row := range [...]*[]float64{&s.sum, &s.blocked, &s.top, &s.exp} {
 		*row = make([]float64, n)
 	}
 	for k := range p.steps {
@@ -463,45 +463,52 @@ func (s *Sum) run(fill func(step int)) {
 func (s *Sum) sweep(b *bound, g int, factor func(k int) []float64, known []float64) {
 	n := s.n
 	clear(s.sum)
-	clear(s.blocked) // how many factors say that the value is impossible
-	blocked := false
-	move := func(from, to []float64) {
-		vec.Affine2(s.exp, to, from, 1, -1, 0)
-		if t := vec.Sum(s.exp); t-t == 0 {
+	for j, at := range b.first {
+		vec.Add(s.sum, s.sum, factor(b.swept[j])[int(at[g])*n:][:n])
+	}
+	changes := b.changes[g]
+	for value, own := range b.log[g*b.values:][:b.values] {
+		for ; len(changes) > 0 && changes[0].value == value; changes = changes[1:] {
+			c := &changes[0]
+			table := factor(b.swept[c.swept])
+			vec.Affine2(s.exp, table[int(c.to)*n:][:n], table[int(c.from)*n:][:n], 1, -1, 0) // 0 where they are the same
 			vec.Add(s.sum, s.sum, s.exp)
-			return
 		}
-		blocked = true
-		for k, v := range to {
-			if was := from[k]; v > math.Inf(-1) && was > math.Inf(-1) {
-				s.sum[k] += v - was
-				continue
-			}
-			for _, x := range [...]struct{ v, by float64 }{{from[k], -1}, {v, 1}} {
-				if x.v > math.Inf(-1) {
-					s.sum[k] += x.by * x.v
-				} else {
-					s.blocked[k] += x.by
-				}
+		vec.Add(own, known[value*n:], s.sum)
+	}
+	if t := vec.Sum(s.sum); t-t != 0 { // a number that is not finite stays
+		s.sweepBlocked(b, g, factor, known)
+	}
+}
+
+// sweepBlocked is sweep where factors say that values are impossible.
+func (s *Sum) sweepBlocked(b *bound, g int, factor func(k int) []float64, known []float64) {
+	n := s.n
+	clear(s.sum)
+	clear(s.blocked) // how many factors say that the value is impossible
+	add := func(row []float64, by float64) {
+		for k, x := range row {
+			if x > math.Inf(-1) {
+				s.sum[k] += by * x
+			} else {
+				s.blocked[k] += by
 			}
 		}
 	}
 	row := func(swept int, at int32) []float64 { return factor(b.swept[swept])[int(at)*n:][:n] }
 	for j, at := range b.first {
-		move(s.zero, row(j, at[g]))
+		add(row(j, at[g]), 1)
 	}
 	changes := b.changes[g]
 	for value, own := range b.log[g*b.values:][:b.values] {
 		for ; len(changes) > 0 && changes[0].value == value; changes = changes[1:] {
-			c := changes[0]
-			move(row(c.swept, c.from), row(c.swept, c.to))
+			c := &changes[0]
+			add(row(c.swept, c.from), -1)
+			add(row(c.swept, c.to), 1)
 		}
-		vec.Add(own, known[value*n:], s.sum)
-		if !blocked {
-			continue
-		}
-		for k, b := range s.blocked {
-			if b > 0 {
+		for k, x := range known[value*n:][:n] {
+			own[k] = x + s.sum[k]
+			if s.blocked[k] > 0 {
 				own[k] = math.Inf(-1)
 			}
 		}
