@@ -135,6 +135,112 @@ func TestAgainstAllStates(t *testing.T) {
 	}
 }
 
+// Sums by tables that are linear in numbers are those by the tables themselves, whether values that factors say the same of are one value, because
+// what else is known of them is the same for all samples, or not.
+func TestLinear(t *testing.T) {
+	const n, m = 5, 3
+	rng := rand.New(rand.NewPCG(1, 2))
+	merged := 0
+	for range 300 {
+		values := make([]int, 1+rng.IntN(4))
+		for v := range values {
+			values[v] = 1 + rng.IntN(12)
+		}
+		var factors []Factor
+		var coefs, tables [][]float64
+		x := make([]float64, m*n)
+		for k := range x {
+			x[k] = 3 * rng.NormFloat64()
+		}
+		for range 2 + rng.IntN(5) {
+			f := Factor{Vars: []int{rng.IntN(len(values))}}
+			if w := rng.IntN(len(values)); w > f.Vars[0] {
+				f.Vars = append(f.Vars, w)
+			}
+			for _, v := range f.Vars {
+				var cuts []int
+				for c := 1; c < values[v]; c++ {
+					if rng.IntN(3) > 0 {
+						cuts = append(cuts, c)
+					}
+				}
+				f.Cuts = append(f.Cuts, cuts)
+			}
+			coef, table := make([]float64, f.Rows()*m), make([]float64, f.Rows()*n)
+			for r := range f.Rows() {
+				if copyOf := r - 1; copyOf >= 0 && rng.IntN(3) > 0 {
+					copy(coef[r*m:][:m], coef[copyOf*m:][:m])
+				} else {
+					coef[r*m+rng.IntN(m)] = rng.NormFloat64()
+				}
+				for k := range n {
+					for j := range m {
+						table[r*n+k] += coef[r*m+j] * x[j*n+k]
+					}
+				}
+			}
+			factors, coefs, tables = append(factors, f), append(coefs, coef), append(tables, table)
+		}
+		fixed, known, masses := rng.IntN(3) > 0, make([][]float64, len(values)), make([][]float64, len(values))
+		for v := range known {
+			for range values[v] {
+				mass := rng.NormFloat64()
+				if rng.IntN(10) == 0 {
+					mass = math.Inf(-1)
+				}
+				masses[v] = append(masses[v], mass)
+				for range n {
+					if !fixed {
+						mass = rng.NormFloat64()
+					}
+					known[v] = append(known[v], mass)
+				}
+			}
+		}
+		p := NewPlan(values, factors, math.MaxInt32)
+		s, by, l := p.Bind(n), p.Bind(n), p.Linear(m)
+		of := func(v int) []float64 { return known[v] }
+		for range 2 { // a second run forgets the first
+			s.Run(func(f int) []float64 { return tables[f] }, of)
+			l.Set(func(f int) []float64 { return coefs[f] }, func(v int) []float64 {
+				if !fixed {
+					return nil
+				}
+				return masses[v]
+			})
+			by.RunLinear(l, x, of)
+		}
+		for _, step := range by.steps {
+			for _, firsts := range step.spans.firsts {
+				merged += step.values - len(firsts)
+			}
+		}
+		require.InDeltaSlice(t, s.Total, by.Total, 1e-11)
+		if math.IsInf(s.Total[0], -1) {
+			continue
+		}
+		for v, want := range s.Marginals() {
+			require.InDeltaSlice(t, want, by.Marginals()[v], 1e-11)
+		}
+		state, other, u := make([]int, len(values)), make([]int, len(values)), make([]float64, len(values))
+		for range 20 {
+			for v := range u {
+				u[v] = rng.Float64()
+			}
+			for k := range n {
+				s.Draw(k, state, func(v int) float64 { return u[v] })
+				by.Draw(k, other, func(v int) float64 { return u[v] })
+				require.Equal(t, state, other)
+				require.InDelta(t, s.LogProb(k, state), by.LogProb(k, state), 1e-10)
+			}
+		}
+		by.Run(func(f int) []float64 { return tables[f] }, of) // after which no values are one
+		require.Equal(t, s.Total, by.Total)
+		require.Equal(t, s.LogProb(0, state), by.LogProb(0, state))
+	}
+	require.Greater(t, merged, 1000)
+}
+
 // Draws have the probabilities of LogProb: each state of two variables as often as it should.
 func TestDraw(t *testing.T) {
 	p := NewPlan([]int{2, 3}, []Factor{{Vars: []int{0, 1}, Cuts: [][]int{{1}, {1, 2}}}}, math.MaxInt32)
