@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/facetvi/facet/internal/ir"
+	"github.com/facetvi/facet/internal/vec"
 )
 
 // A logic is formulas of signs. Their values have numbers: first the signs of planes, then conjunctions of two that are before; ^k is the negation
@@ -76,9 +77,17 @@ func (l *logic) same(values []bool, signs []float64, n int) bool {
 	for first := 0; first < n; first += signsAtOnce {
 		points := min(signsAtOnce, n-first)
 		for i, p := range l.planes {
-			bits[i] = 0
-			for k, s := range signs[p*n+first:][:points] {
-				bits[i] |= math.Float64bits(s) >> 61 & 1 << k // of 1, and not of 0
+			row := signs[p*n+first:][:points]
+			switch int(vec.Sum(row)) {
+			case 0:
+				bits[i] = 0
+			case points:
+				bits[i] = ^uint64(0)
+			default:
+				bits[i] = 0
+				for k, s := range row {
+					bits[i] |= math.Float64bits(s) >> 61 & 1 << k // of 1, and not of 0
+				}
 			}
 		}
 		for i, x := range l.and {
