@@ -219,5 +219,11 @@ func (a *Arrangement) Signs(z []float64) Signs {
 	if len(z) != a.dim {
 		panic(fmt.Sprintf("regions: point of length %d in %d dimensions", len(z), a.dim))
 	}
+	if !a.dense { // as At, without its loop
+		return makeSigns(len(a.planes), func(l int) bool {
+			s := &a.steps[l]
+			return s.C+float64(s.A*z[s.Row]) > 0
+		})
+	}
 	return makeSigns(len(a.planes), func(l int) bool { return a.At(l, z) > 0 })
 }

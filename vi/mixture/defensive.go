@@ -107,11 +107,27 @@ func shares(weight []float64, parts []family.Q, moments func(part family.Q, i in
 func Widened(q family.Q, factor float64) family.Q {
 	q = q.Clone()
 	step := make([]float64, len(q.Theta()))
-	for k := range step {
-		if q.Param(k).Is("s") {
-			step[k] = math.Log(factor)
-		}
-	}
+	widen(step, q, math.Log(factor))
 	q.Move(step)
 	return q
+}
+
+// widen sets the steps of the parameters of q that are logarithms of scales, a mixture's part by part: to ask it for each parameter is slow.
+func widen(step []float64, q family.Q, by float64) {
+	if c, ok := q.(family.Composite); ok {
+		if own, parts := c.Decompose(); parts != nil {
+			step = step[len(own):]
+			for _, part := range parts {
+				n := len(part.Theta())
+				widen(step[:n], part, by)
+				step = step[n:]
+			}
+			return
+		}
+	}
+	for k := range step {
+		if q.Param(k).Is("s") {
+			step[k] = by
+		}
+	}
 }
