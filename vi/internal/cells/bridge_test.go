@@ -95,7 +95,9 @@ func TestBridge(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %.6f, mean square of errors %.3g", name, exact, z.Mean)
-		assert.InDelta(t, 0.9, z.Mean, 0.8, name) // χ² of 20 degrees: 1 ± 0.32, less where half the difference of halves is more than the error
+		// Student's t of some 20 degrees squared, for the errors are those of 20 chains: 1.1 ± 0.35, less where half the difference of halves is more than
+		// the error. Of 300 seeds 1.16, 0.97, 0.86 and 1.24.
+		assert.InDelta(t, 1.1, z.Mean, 0.8, name)
 	}
 }
 

@@ -67,6 +67,37 @@ func defensive(q family.Q) *mixture.Mixture {
 	return mixture.New(logs, parts)
 }
 
+// drawsOf are n draws of q, of a mixture as many of each part as its weight says, rounded up or down at random.
+func drawsOf(q family.Q, n int, rng *rand.Rand) (list [][]float64) {
+	if m, ok := q.(*mixture.Mixture); ok {
+		above, at := rng.Float64(), 0.0
+		for k := range m.Len() {
+			if at += m.Weight(k) * float64(n); k == m.Len()-1 {
+				at = float64(n)
+			}
+			list = append(list, drawsOf(m.Part(k), min(int(at+above), n)-len(list), rng)...)
+		}
+		return list
+	}
+	for ; n > 0; n -= drawnAtOnce {
+		width := min(n, drawnAtOnce)
+		z := make([]float64, width*q.Dim())
+		q.Drawer(width).Draw(z, rng)
+		all := make([]float64, len(z))
+		for k := range width {
+			x := all[k*q.Dim():][:q.Dim()]
+			for i := range x {
+				x[i] = z[i*width+k]
+			}
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// drawnAtOnce is how many draws are made together.
+const drawnAtOnce = 256
+
 // pick are some coordinates of z.
 func pick(z []float64, latents []int) []float64 {
 	x := make([]float64, len(latents))

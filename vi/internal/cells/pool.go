@@ -225,11 +225,8 @@ func (p *pool) add(ctx context.Context, near [][]float64) error {
 func (p *pool) propose(ctx context.Context, q family.Q) error {
 	p.logQ = p.with(p.logQ, p.x, q)
 	p.q = append(p.q, q)
-	draws := make([][]float64, p.each)
-	for k := range draws {
-		draws[k] = make([]float64, len(p.latents))
-		q.Rand(draws[k], p.rng)
-	}
+	draws := drawsOf(q, p.each, p.rng)
+	p.rng.Shuffle(len(draws), func(i, j int) { draws[i], draws[j] = draws[j], draws[i] }) // they are divided among chains
 	logR, err := p.rest.logR(ctx, draws)
 	if err != nil {
 		return err
