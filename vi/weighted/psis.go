@@ -104,22 +104,35 @@ func smoothTail(logs []float64, n int) float64 {
 
 // largest lists where the n largest of x are, ascending; of equal ones those that come last.
 func largest(x []float64, n int) []int {
-	list, least := make([]int, 0, 2*n), math.Inf(-1)
+	type number struct {
+		x  float64
+		at int
+	}
+	list, least := make([]number, 0, 2*n), math.Inf(-1)
 	keep := func() {
-		slices.SortFunc(list, func(a, b int) int { return cmp.Or(cmp.Compare(x[a], x[b]), cmp.Compare(a, b)) })
+		slices.SortFunc(list, func(a, b number) int {
+			if a.x == b.x {
+				return a.at - b.at
+			}
+			return cmp.Compare(a.x, b.x)
+		})
 		list = append(list[:0], list[len(list)-n:]...)
-		least = x[list[0]]
+		least = list[0].x
 	}
 	for i, v := range x {
 		if v < least {
 			continue
 		}
-		if list = append(list, i); len(list) == 2*n {
+		if list = append(list, number{v, i}); len(list) == 2*n {
 			keep()
 		}
 	}
 	keep()
-	return list
+	at := make([]int, n)
+	for k, v := range list {
+		at[k] = v.at
+	}
+	return at
 }
 
 // paretoQuantile is the quantile of the generalised Pareto distribution.
