@@ -34,7 +34,15 @@ type masses struct {
 	mass     [][]float64 // by switch: log P_ij, intervals × n
 	vary     []int       // switches of which these are not always the same
 	below    float64     // of the others: the sum of the log priors where they are put
+	inside   [][]float64 // by switch: quantiles of each interval, one after the other; nil where within computes them
 }
+
+// Where a discrete latent is between its thresholds says nothing, so it is put between quantiles there, if they are the same for all samples.
+const (
+	quantileSteps = 32
+	mostTabled    = 64   // intervals
+	firstQuantile = 1e-4 // and the last one is as near to the end
+)
 
 // fixed reports whether thresholds and prior of a switch are the same for all samples.
 func (m *masses) fixed(w derive.SwitchLatent) bool {
@@ -59,6 +67,31 @@ func (m *masses) find(d *graph.Density) {
 		m.prior.Z[w.Latent*m.N] = m.put(i, 0)
 		m.below += m.prior.LogPriorOf(w.Latent, 0)
 	}
+	m.inside = make([][]float64, len(m.Switches))
+	for i, w := range m.Switches {
+		if values, _ := d.Values(w.Latent); values == nil || !m.fixed(w) || len(w.Planes) >= mostTabled {
+			continue
+		}
+		for j := range len(w.Planes) + 1 {
+			lo, hi := m.between(i, j, 0)
+			for q := range quantileSteps + 1 {
+				u := min(max(float64(q)/quantileSteps, firstQuantile), 1-firstQuantile)
+				m.inside[i] = append(m.inside[i], m.prior.Within(w.Latent, 0, u, lo, hi))
+			}
+		}
+	}
+}
+
+// within is a place of switch i of sample k in its interval j, by a uniform number.
+func (m *masses) within(i, j, k int, u float64) float64 {
+	if table := m.inside[i]; table != nil {
+		u *= quantileSteps
+		at := min(int(u), quantileSteps-1) // u may be rounded to 1
+		q := table[j*(quantileSteps+1)+at:][:2]
+		return q[0] + (u-float64(at))*(q[1]-q[0])
+	}
+	lo, hi := m.between(i, j, k)
+	return m.prior.Within(m.Switches[i].Latent, k, u, lo, hi)
 }
 
 // follow moves the priors to samples z whose switches are put, and weighs the intervals there.

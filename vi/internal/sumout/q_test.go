@@ -131,3 +131,33 @@ func TestMixture(t *testing.T) {
 		require.Equal(t, 76, sum.N, name)
 	}
 }
+
+// A discrete latent is put strictly between its thresholds, the farther up the larger the uniform number is, and about where its prior has it there.
+func TestWithin(t *testing.T) {
+	m := graph.NewModel()
+	mean := m.Sample("mean", graph.Normal(0, 2))
+	k := m.Sample("k", graph.Categorical(0.2, 0.5, 0.3))
+	m.Observe("y", graph.Normal(graph.Add(mean, graph.Switch(k, 1, 2, 4)), 0.5), 2)
+	d, err := m.Compile()
+	require.NoError(t, err)
+	switches := d.Engine().Switches()
+	require.Len(t, switches, 1)
+	s, err := New(d, switches, 3)
+	require.NoError(t, err)
+	require.NotNil(t, s.inside[0])
+	for j := range len(switches[0].Planes) + 1 {
+		lo, hi := s.between(0, j, 2)
+		last := math.Inf(-1)
+		for _, u := range []float64{0, 1e-9, 0.03, 0.2, 0.5, 0.7, 0.99, 1 - 0x1p-53, 1} {
+			x := s.within(0, j, 2, u)
+			require.Greater(t, x, lo)
+			require.Less(t, x, hi)
+			require.GreaterOrEqual(t, x, last)
+			last = x
+			if u > 0.1 && u < 0.9 {
+				exact := s.prior.Within(switches[0].Latent, 2, u, lo, hi)
+				require.InDelta(t, exact, x, 0.01)
+			}
+		}
+	}
+}

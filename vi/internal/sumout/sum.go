@@ -200,8 +200,7 @@ func (s *Sum) draw(k int, u, z []float64, at, width int) {
 	}
 	s.states.Draw(k, s.interval, func(i int) float64 { return u[2*i] })
 	for i, w := range s.Switches {
-		lo, hi := s.between(i, s.interval[i], k)
-		z[w.Latent*width+at] = s.prior.Within(w.Latent, k, u[2*i+1], lo, hi)
+		z[w.Latent*width+at] = s.within(i, s.interval[i], k, u[2*i+1])
 	}
 }
 
