@@ -97,18 +97,6 @@ type Crossing struct {
 	now         *states
 	rng         *rand.Rand
 	z, p, signs []float64
-	met         counter
-}
-
-// counter counts the walls that are met.
-type counter struct {
-	jumper
-	n int
-}
-
-func (c *counter) At(l int, at derive.Point) float64 {
-	c.n++
-	return c.jumper.At(l, at)
 }
 
 // NewCrossing is a block of n of the draws, at β = 1 and with their covariance.
@@ -131,8 +119,7 @@ func NewCrossing(d *graph.Density, draws [][]float64, n int) (*Crossing, error) 
 	if err := m.evaluate(now); err != nil {
 		return nil, err
 	}
-	c := &Crossing{m: m, now: now, rng: rng, z: now.z, met: counter{jumper: m.walls.jumps}}
-	m.walls.jumps = &c.met
+	c := &Crossing{m: m, now: now, rng: rng, z: now.z}
 	for i := range m.v {
 		m.v[i] = rng.NormFloat64()
 	}
@@ -150,10 +137,10 @@ func (c *Crossing) Drift(time float64) int {
 	copy(m.ex.Z, c.z)
 	copy(m.p, c.p)
 	copy(m.ex.Signs, c.signs)
-	c.met.n = 0
+	m.walls.met = 0
 	m.walls.begin(m.ex.Z, m.ex.Signs)
 	m.walls.drift(m.ex.Z, m.p, m.v, m.ex.Signs, time, m.path)
-	return c.met.n
+	return m.walls.met
 }
 
 // Stop ends the context.

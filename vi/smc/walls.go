@@ -26,7 +26,8 @@ type walls struct {
 	rows      []float64 // n × 2·affine functions, or × latents
 	hit       []bool    // by column: it meets a curve
 	flight              // of the column that moves
-	crossings int
+	met       int       // walls,
+	crossings int       // and how many were crossed
 }
 
 // A jumper is a derive.LocalJump.
@@ -150,6 +151,7 @@ func (w *walls) collide(k int, t float64, p []float64, at *path) {
 		w.due = append(w.due, pushed{to, gain})
 		k, t = w.next(further, gain, to.meet)
 	}
+	w.met += events
 	if len(w.due) < events { // turn has some of them
 		clear(w.turn)
 	}
