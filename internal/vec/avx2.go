@@ -33,6 +33,9 @@ func largerAVX2(dst, apart, x, y *float64, n int)
 func exitsAVX2(x, m *float64, n, to int, a, b float64) (left uint64)
 
 //go:noescape
+func takeAVX2(dst *float64, stride int, x *float64, n, r, c int)
+
+//go:noescape
 func transposeAVX2(dst *float64, stride int, x *float64, n, r, c int)
 
 //go:noescape

@@ -169,6 +169,25 @@ func Transpose(dst []float64, stride int, x []float64, rows, n int) {
 	}
 }
 
+// Take adds the columns of x, rows × n, to the rows of dst, n × rows, and leaves 0.
+func Take(dst, x []float64, rows, n int) {
+	dst, x = dst[:n*rows], x[:rows*n]
+	r, c := quads(rows), quads(n)
+	if r > 0 && c > 0 {
+		takeAVX2(&dst[0], rows, &x[0], n, r, c)
+	}
+	for k := range rows {
+		from := 0
+		if k < r {
+			from = c
+		}
+		for i := from; i < n; i++ {
+			dst[i*rows+k] += x[k*n+i]
+			x[k*n+i] = 0
+		}
+	}
+}
+
 // Poles is the w > 0 with 1/w − w = x, and 1/w.
 func Poles(w, inverse, x []float64) {
 	inverse, x = inverse[:len(w)], x[:len(w)]

@@ -240,6 +240,21 @@ loop: // from the last to the first
 	VZEROUPPER
 	RET
 
+// FOUR makes Y0 to Y3 the columns of 4 × 4 numbers at BX, of rows a, b, c and d that are R9 bytes apart, thrice R11.
+#define FOUR \
+	VMOVUPD    (BX), Y0;         \
+	VMOVUPD    (BX)(R9*1), Y1;   \
+	VMOVUPD    (BX)(R9*2), Y2;   \
+	VMOVUPD    (BX)(R11*1), Y3;  \
+	VUNPCKLPD  Y1, Y0, Y4;       \
+	VUNPCKHPD  Y1, Y0, Y5;       \
+	VUNPCKLPD  Y3, Y2, Y6;       \
+	VUNPCKHPD  Y3, Y2, Y7;       \
+	VPERM2F128 $0x20, Y6, Y4, Y0; \
+	VPERM2F128 $0x20, Y7, Y5, Y1; \
+	VPERM2F128 $0x31, Y6, Y4, Y2; \
+	VPERM2F128 $0x31, Y7, Y5, Y3
+
 // func transposeAVX2(dst *float64, stride int, x *float64, n, r, c int)
 TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
@@ -257,23 +272,55 @@ rows:
 	MOVQ DI, AX
 	MOVQ SI, BX
 
-loop: // rows of 4 × 4 numbers a, b, c and d
-	VMOVUPD    (BX), Y0
-	VMOVUPD    (BX)(R9*1), Y1
-	VMOVUPD    (BX)(R9*2), Y2
-	VMOVUPD    (BX)(R11*1), Y3
-	VUNPCKLPD  Y1, Y0, Y4          // a0 b0 a2 b2
-	VUNPCKHPD  Y1, Y0, Y5          // a1 b1 a3 b3
-	VUNPCKLPD  Y3, Y2, Y6
-	VUNPCKHPD  Y3, Y2, Y7
-	VPERM2F128 $0x20, Y6, Y4, Y0   // a0 b0 c0 d0
-	VPERM2F128 $0x20, Y7, Y5, Y1
-	VPERM2F128 $0x31, Y6, Y4, Y2
-	VPERM2F128 $0x31, Y7, Y5, Y3
+loop:
+	FOUR
 	VMOVUPD    Y0, (AX)
 	VMOVUPD    Y1, (AX)(R8*1)
 	VMOVUPD    Y2, (AX)(R8*2)
 	VMOVUPD    Y3, (AX)(R10*1)
+	ADDQ       $32, BX
+	LEAQ       (AX)(R8*4), AX
+	SUBQ       $4, DX
+	JNE        loop
+	LEAQ       (SI)(R9*4), SI
+	ADDQ       $32, DI
+	SUBQ       $4, CX
+	JNE        rows
+	VZEROUPPER
+	RET
+
+// func takeAVX2(dst *float64, stride int, x *float64, n, r, c int)
+TEXT ·takeAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ stride+8(FP), R8
+	MOVQ x+16(FP), SI
+	MOVQ n+24(FP), R9
+	MOVQ r+32(FP), CX
+	SHLQ $3, R8
+	SHLQ $3, R9
+	LEAQ (R8)(R8*2), R10
+	LEAQ (R9)(R9*2), R11
+	VXORPD Y8, Y8, Y8
+
+rows:
+	MOVQ c+40(FP), DX
+	MOVQ DI, AX
+	MOVQ SI, BX
+
+loop:
+	FOUR
+	VADDPD     (AX), Y0, Y0
+	VADDPD     (AX)(R8*1), Y1, Y1
+	VADDPD     (AX)(R8*2), Y2, Y2
+	VADDPD     (AX)(R10*1), Y3, Y3
+	VMOVUPD    Y0, (AX)
+	VMOVUPD    Y1, (AX)(R8*1)
+	VMOVUPD    Y2, (AX)(R8*2)
+	VMOVUPD    Y3, (AX)(R10*1)
+	VMOVUPD    Y8, (BX)
+	VMOVUPD    Y8, (BX)(R9*1)
+	VMOVUPD    Y8, (BX)(R9*2)
+	VMOVUPD    Y8, (BX)(R11*1)
 	ADDQ       $32, BX
 	LEAQ       (AX)(R8*4), AX
 	SUBQ       $4, DX

@@ -216,6 +216,24 @@ func TestTranspose(t *testing.T) {
 	})
 }
 
+func TestTake(t *testing.T) {
+	onBothPaths(t, func(t *testing.T) {
+		for rows := range 10 {
+			for n := 1; n < 10; n++ {
+				x, dst := make([]float64, rows*n), make([]float64, rows*n)
+				for k := range x {
+					x[k], dst[k] = float64(k), 1000*float64(k)
+				}
+				Take(dst, x, rows, n)
+				for i, v := range dst {
+					require.Equal(t, 1000*float64(i)+float64(i%rows*n+i/rows), v)
+					require.Zero(t, x[i])
+				}
+			}
+		}
+	})
+}
+
 func TestLookupOfMany(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	s := [][]float64{signs(rng, 9), signs(rng, 9), signs(rng, 9), signs(rng, 9)}

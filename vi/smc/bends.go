@@ -70,7 +70,8 @@ func (b *bend) next(f *flight, until float64) (when float64, meets bool) {
 	}
 	threshold := b.at[b.of(f.column, b.number)+int(up+1)/2]
 	beyond := func(t float64) float64 { return up * (b.value(f, t) - threshold) }
-	from, met := f.time, f.last == b.ahead(f.column, b.number, up)
+	_, ahead := b.ahead(f.column, b.number, up)
+	from, met := f.time, f.last == ahead
 	if met {
 		from += justAfter * (until - from)
 	}

@@ -49,12 +49,14 @@ func (v *levels) between(lo, hi []float64, k int) {
 // of is the number of the threshold that a point is above, of function k.
 func (v *levels) of(point, k int) int { return int(v.below[k*v.n+point]) }
 
-// cross moves a point by one of the thresholds of function k.
-func (v *levels) cross(point, k int, up float64) { v.below[k*v.n+point] += up }
+// put puts a point above a threshold of function k.
+func (v *levels) put(point, k, below int) { v.below[k*v.n+point] = float64(below) }
 
-// ahead is the wall that a point meets first as function k goes up or down, by the sign of up; −1 if there is none.
-func (v *levels) ahead(point, k int, up float64) int {
-	return v.walls[v.of(point, k)+1-int(math.Float64bits(up)>>63)]
+// ahead is the wall that a point meets first as function k goes up or down, by the sign of up, −1 if there is none; and the threshold that it is above
+// behind that.
+func (v *levels) ahead(point, k int, up float64) (below, wall int) {
+	at, down := v.of(point, k), int(math.Float64bits(up)>>63)
+	return at + 1 - 2*down, v.walls[at+1-down]
 }
 
 // leaves is 1 or −1 if Φ = x is above or below the thresholds that a point is between, 0 if not.

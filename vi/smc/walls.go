@@ -63,9 +63,9 @@ func (w *walls) begin(z, signs []float64) {
 	vec.Transpose(w.phi[2*k:], 4*k, w.rows, 2*k, w.n)
 }
 
-// bound stores the thresholds that the column is between, of an affine function.
-func (w *walls) bound(k int) {
-	below, bounds := w.levels.of(w.column, k), w.row[2*len(w.forms.Const):]
+// bound stores the thresholds that the column is between, of an affine function: that with a number and the next one.
+func (w *walls) bound(k, below int) {
+	bounds := w.row[2*len(w.forms.Const):]
 	bounds[k], bounds[len(bounds)/2+k] = w.levels.at[below], w.levels.at[below+1]
 }
 
@@ -95,9 +95,7 @@ func (w *walls) drift(z, p, v, signs []float64, time float64, at *path) {
 		met = true
 	}
 	if met {
-		vec.Transpose(w.rows, n, w.moved, n, len(w.turn))
-		vec.Add(z, z, w.rows)
-		clear(w.moved)
+		vec.Take(z, w.moved, n, len(w.turn))
 	}
 	w.side(z, signs)
 }
@@ -161,7 +159,7 @@ func (w *walls) collide(k int, t float64, p []float64, at *path) {
 // pay is the speed of function k after the column has met a wall, up or down by the sign of up, with speed s: across, which changes a sign, or
 // back.
 func (w *walls) pay(k int, up, s, q float64, at *path) (to float64) {
-	l := w.levels.ahead(w.column, k, up)
+	below, l := w.levels.ahead(w.column, k, up)
 	w.last = l
 	rise := 0.0 // of log π behind the wall
 	if at.beta > 0 {
@@ -181,9 +179,9 @@ func (w *walls) pay(k int, up, s, q float64, at *path) (to float64) {
 		return -s
 	}
 	w.flip(l)
-	w.levels.cross(w.column, k, math.Copysign(1, up))
+	w.levels.put(w.column, k, below)
 	if k < len(w.forms.Const) {
-		w.bound(k)
+		w.bound(k, below)
 	}
 	w.crossings++
 	return math.Copysign(math.Sqrt(rest), s)
