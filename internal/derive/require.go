@@ -1,6 +1,10 @@
 package derive
 
-import "github.com/facetvi/facet/internal/ir"
+import (
+	"math"
+
+	"github.com/facetvi/facet/internal/ir"
+)
 
 // Requirements are the conditions of Model.Require, which can be evaluated one point at a time. They are immutable.
 type Requirements struct {
@@ -55,3 +59,31 @@ func (x *formulas) Latent(int) float64     { panic("graph: a requirement that is
 func (x *formulas) Datum(int) float64      { panic("graph: a requirement that is no formula") }
 func (x *formulas) Positive(l int) bool    { return x.at.Positive(l) }
 func (x *formulas) Value(id ir.ID) float64 { return x.nodes[id].Compute(x) }
+
+// A Place is a point with its distances from hyperplanes.
+type Place interface {
+	Positive(l int) bool
+	Away(l int) float64
+}
+
+// Away is how far from requirement k a point is: the least sum of distances from hyperplanes across which it holds, 0 where it holds.
+func (q *Requirements) Away(k int, at Place) float64 { return q.away(q.roots[k], true, at) }
+
+// away is how far a formula is from being what is wanted.
+func (q *Requirements) away(id ir.ID, want bool, at Place) float64 {
+	switch n := &q.nodes.nodes[id]; n.Kind {
+	case ir.Sign:
+		if l := int(n.A); at.Positive(l) != want {
+			return at.Away(l)
+		}
+	case ir.Not:
+		return q.away(n.A, !want, at)
+	case ir.And:
+		a, b := q.away(n.A, want, at), q.away(n.B, want, at)
+		if want {
+			return a + b
+		}
+		return math.Min(a, b)
+	}
+	return 0
+}

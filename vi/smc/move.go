@@ -95,7 +95,7 @@ func (m *mover) evaluate(s *states) error {
 	}
 	copy(s.logR, m.to.value.Out)
 	m.toStart(s.logQ, s.z)
-	m.to.count(s.broken, m.required)
+	m.to.count(s.broken, m.path)
 	return nil
 }
 
@@ -139,30 +139,47 @@ func (m *mover) addDots(dst []float64, a float64, x, y []float64) {
 	}
 }
 
-// count counts the requirements that do not hold.
-func (c *candidates) count(broken []float64, required *derive.Requirements) {
-	if required == nil {
+// count counts the requirements that do not hold, and while it is a path to where they hold adds how far from that the points are.
+func (c *candidates) count(broken []float64, p *path) {
+	if p.required == nil {
 		return
 	}
-	c.column.signs, c.column.n = c.value.Signs, len(broken)
+	c.column.candidates, c.column.n, c.column.guide = c, len(broken), p.guide
 	for i := range broken {
 		c.column.i, broken[i] = i, 0
-		for k := range required.Len() {
-			if !required.Holds(k, &c.column) {
-				broken[i]++
+		c.column.known = false
+		for k := range p.required.Len() {
+			if !p.required.Holds(k, &c.column) {
+				if broken[i]++; p.guide != nil {
+					broken[i] += p.required.Away(k, &c.column)
+				}
 			}
 		}
 	}
 }
 
-// A column is one of the signs of a batch.
+// A column is one of the points of a batch.
 type column struct {
-	signs []float64
+	*candidates
+	*guide
 	n, i  int
+	point []float64
+	known bool // point
 }
 
 // Positive is the sign of plane l.
-func (c *column) Positive(l int) bool { return c.signs[l*c.n+c.i] == 1 }
+func (c *column) Positive(l int) bool { return c.value.Signs[l*c.n+c.i] == 1 }
+
+// Away is the distance from plane l.
+func (c *column) Away(l int) float64 {
+	if !c.known {
+		c.point, c.known = c.point[:0], true
+		for at := c.i; at < len(c.value.Z); at += c.n {
+			c.point = append(c.point, c.value.Z[at])
+		}
+	}
+	return c.guide.away(l, c.point)
+}
 
 // accept moves column i of s to that of value with probability min(1, exp(gain_i)), and returns its mean.
 func (c *candidates) accept(s *states, gains []float64, rng *rand.Rand) (accepted float64) {
@@ -253,7 +270,7 @@ func (m *mover) arrive(s *states, rng *rand.Rand) (accepted float64, err error) 
 	if err := m.to.value.Run(); err != nil {
 		return 0, err
 	}
-	m.to.count(m.to.broken, m.required)
+	m.to.count(m.to.broken, m.path)
 	for i := range m.gain {
 		m.gain[i] += m.logPath(m.to.value.Out[i], m.to.logQ[i], m.to.broken[i])
 	}
@@ -429,7 +446,7 @@ func (m *mover) settle(s *states, rng *rand.Rand) (accepted float64, err error) 
 	if m.beta < 1 {
 		m.toStart(m.to.logQ, m.to.value.Z)
 	}
-	m.to.count(m.to.broken, m.required)
+	m.to.count(m.to.broken, m.path)
 	for c, e := range m.energy {
 		m.tmp[c] = e + m.logPath(m.to.value.Out[c], m.to.logQ[c], m.to.broken[c]) - m.logPath(s.logR[c], s.logQ[c], s.broken[c])
 	}

@@ -3,12 +3,13 @@ package smc
 import "github.com/facetvi/facet/internal/derive"
 
 // A path is what all workers share: the distribution π ∝ q0^(1−β)·r^β, and how to move in it. Where the program has
-// requirements there is a path before, β = 0 and π ∝ q0·exp(−price·number of those that do not hold), until all hold.
+// requirements there is a path before, β = 0 and π ∝ q0·exp(−price·Σ (1 + distance) of those that do not hold), until all hold.
 type path struct {
 	start    *normal // q0
 	beta     float64
 	required *derive.Requirements // nil without any
 	price    float64
+	guide    *guide // while not all hold
 
 	covariance, root *linear // of velocities: C·p, and momenta from standard normals
 	mass             *mass

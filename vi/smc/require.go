@@ -7,6 +7,8 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/parallel"
+	"github.com/facetvi/facet/regions"
+	"github.com/facetvi/facet/vi/mc"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -21,11 +23,44 @@ func priorDraws(d *graph.Density, seed uint64) (draws [][]float64) {
 	return draws
 }
 
+// A guide says how far points are from where requirements hold, by the standard deviations of functions Φ of their planes among draws.
+type guide struct {
+	arr *regions.Arrangement
+	sd  []float64 // by plane
+}
+
+func newGuide(arr *regions.Arrangement, draws [][]float64) *guide {
+	g := &guide{arr, make([]float64, arr.Len())}
+	for l := range g.sd {
+		var of mc.Moments
+		for k := range min(guideDraws, len(draws)) {
+			if phi := arr.At(l, draws[k*len(draws)/min(guideDraws, len(draws))]); !math.IsInf(phi, 0) && !math.IsNaN(phi) {
+				of.Add(phi)
+			}
+		}
+		if g.sd[l] = math.Sqrt(of.Variance()); !(g.sd[l] > 0) {
+			g.sd[l] = 1
+		}
+	}
+	return g
+}
+
+// away is the distance of a point from plane l; 0 where Φ has no value.
+func (g *guide) away(l int, z []float64) float64 {
+	if d := math.Abs(g.arr.At(l, z)) / g.sd[l]; !math.IsInf(d, 0) && !math.IsNaN(d) {
+		return d
+	}
+	return 0
+}
+
+const guideDraws = 256
+
 // mostPrice is beyond what is to be paid for a requirement where some points meet all.
 const mostPrice = 1 << 10
 
 // satisfy raises the price of requirements until all hold.
 func (r *sampler) satisfy() error {
+	defer func() { r.guide = nil }()
 	for !math.IsInf(r.price, 1) && !r.over() {
 		var all []float64
 		met := 0.0
@@ -43,7 +78,7 @@ func (r *sampler) satisfy() error {
 		switch {
 		case met >= requiredShare*float64(len(all)):
 			price = math.Inf(1)
-		case price > mostPrice:
+		case met == 0 && price > mostPrice:
 			return r.contradiction()
 		}
 		for _, l := range r.islands {
@@ -73,22 +108,19 @@ func (r *sampler) satisfy() error {
 
 // contradiction is the error of requirements that no point meets, with those that are not met where the most are.
 func (r *sampler) contradiction() error {
-	least, best := math.Inf(1), []float64(nil)
+	var places []string
 	for _, l := range r.islands {
-		for i, v := range l.now.broken {
-			if v < least {
-				least, best = v, best[:0]
-				for k := i; k < len(l.now.z); k += r.s.Particles {
-					best = append(best, l.now.z[k])
+		for i := range l.now.broken {
+			signs := r.d.Arrangement().Signs(l.now.point(i))
+			var broken []string
+			for k := range r.required.Len() {
+				if !r.required.Holds(k, signs) {
+					broken = append(broken, r.required.Place(k))
 				}
 			}
-		}
-	}
-	signs := r.d.Arrangement().Signs(best)
-	var places []string
-	for k := range r.required.Len() {
-		if !r.required.Holds(k, signs) {
-			places = append(places, r.required.Place(k))
+			if places == nil || len(broken) < len(places) {
+				places = broken
+			}
 		}
 	}
 	return fmt.Errorf("no point was found that meets all %d requirements: where the most hold, those of %s do not", r.required.Len(), strings.Join(places, ", "))

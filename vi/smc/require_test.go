@@ -66,6 +66,34 @@ func TestRequireCurve(t *testing.T) {
 	require.Less(t, max(z.SE, one.SE, a.SE), 0.05)
 }
 
+// Where no draw from the prior meets a requirement, particles are led there: a normal beyond 10 and 40 standard deviations, at a
+// curve, and where one of two things is so and a third is not.
+func TestFarRequirements(t *testing.T) {
+	for name, c := range map[string]struct {
+		require func(x, y graph.Expr) graph.Guard
+		mean    float64 // of x
+	}{
+		"10":  {func(x, _ graph.Expr) graph.Guard { return graph.Greater(x, 10) }, 10.0980931}, // φ(10)/Φ(−10)
+		"-40": {func(x, _ graph.Expr) graph.Guard { return graph.Less(x, -40) }, -40.0249689},
+		"formula": {func(x, y graph.Expr) graph.Guard {
+			return graph.And(graph.Or(graph.Greater(x, 9), graph.Greater(y, 30)), graph.Not(graph.Less(x, 8)))
+		}, 9.1085231}, // beyond 9 with all but nothing of it
+		"curve": {func(x, _ graph.Expr) graph.Guard { return graph.Greater(graph.Exp(x), math.Exp(10)) }, 10.0980931},
+	} {
+		d := density(t, func(m *graph.Model) {
+			x := m.SampleN("x", 2, graph.Normal(0, 1))
+			m.Require(c.require(x[0], x[1]))
+		})
+		for seed := range uint64(3) {
+			r, err := smc.Run(context.Background(), d, smc.Settings{Seed: seed, Effective: 4000})
+			require.NoError(t, err, name)
+			x := r.Mean(values(d, r, "x[0]"))
+			require.InDelta(t, c.mean, x.Value, 5*x.SE, name)
+			require.Less(t, x.SE, 0.005, name)
+		}
+	}
+}
+
 // Requirements that contradict each other are named.
 func TestContradiction(t *testing.T) {
 	d := density(t, func(m *graph.Model) {

@@ -47,7 +47,7 @@ func (m *mover) residual(s *states, kind int, rng *rand.Rand) error {
 	if m.beta < 1 {
 		m.toStart(m.to.logQ, r.Z)
 	}
-	m.to.count(m.to.broken, m.required)
+	m.to.count(m.to.broken, m.path)
 	r.LogScale(m.tmp)
 	for i, e := range m.energy {
 		m.tmp[i] += m.logPath(m.to.value.Out[i], m.to.logQ[i], m.to.broken[i]) - e

@@ -54,7 +54,9 @@ func run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	r.required = required
+	if r.required = required; required != nil {
+		r.guide = newGuide(d.Arrangement(), s.Draws)
+	}
 	return r.run()
 }
 

@@ -1,7 +1,7 @@
 package smc
 
 // States are points side by side, latents × n, with log r, log q0, and how many requirements do not
-// hold.
+// hold, with how far from that they are as long as there is a guide.
 type states struct {
 	z, logR, logQ, broken []float64
 }
@@ -25,6 +25,14 @@ func (s *states) take(i int, o *states, j int) {
 		s.z[r+i] = o.z[r+j]
 	}
 	s.logR[i], s.logQ[i], s.broken[i] = o.logR[j], o.logQ[j], o.broken[j]
+}
+
+// point is column i.
+func (s *states) point(i int) (z []float64) {
+	for n := len(s.logR); i < len(s.z); i += n {
+		z = append(z, s.z[i])
+	}
+	return z
 }
 
 // An island is particles that exchange nothing with those of others.
