@@ -12,6 +12,8 @@
 // sequential Monte Carlo, 2022). Particles are in islands that exchange nothing: their evidences and draws tell
 // how far the result can be relied on, see [Diagnostics].
 //
+// Where the program requires something there is a path before, on which what does not hold costs more and more, by how far a point is from where it does.
+//
 // Of more than 100 latents q0 is fitted to states that a pilot has moved at β = 1: a normal in which each latent depends on its
 // neighbours in the program, and spreads as the scales say.
 //
@@ -42,7 +44,8 @@ package smc
 //	linear, sparse, scales, normal              q0
 //	states, chains, result, diagnose            points, those of all moves, and what is told of them
 //	noncentred                                  coordinates of trajectories
-//	flight, levels, bends, surfaces, path, walls a point's way through the walls
+//	flight, levels, bends, surfaces,            a point's way through the walls, and
+//	guide, path, walls                          to where requirements hold
 //	settings, relocate, relabel, move, residual the moves of a block of points
 //	sampler, temper, pilot, require             those of all islands: on the way to β = 1,
 //	near, finish                                and there

@@ -7,8 +7,6 @@ import (
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/parallel"
-	"github.com/facetvi/facet/regions"
-	"github.com/facetvi/facet/vi/mc"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -22,38 +20,6 @@ func priorDraws(d *graph.Density, seed uint64) (draws [][]float64) {
 	}
 	return draws
 }
-
-// A guide says how far points are from where requirements hold, by the standard deviations of functions Φ of their planes among draws.
-type guide struct {
-	arr *regions.Arrangement
-	sd  []float64 // by plane
-}
-
-func newGuide(arr *regions.Arrangement, draws [][]float64) *guide {
-	g := &guide{arr, make([]float64, arr.Len())}
-	for l := range g.sd {
-		var of mc.Moments
-		for k := range min(guideDraws, len(draws)) {
-			if phi := arr.At(l, draws[k*len(draws)/min(guideDraws, len(draws))]); !math.IsInf(phi, 0) && !math.IsNaN(phi) {
-				of.Add(phi)
-			}
-		}
-		if g.sd[l] = math.Sqrt(of.Variance()); !(g.sd[l] > 0) {
-			g.sd[l] = 1
-		}
-	}
-	return g
-}
-
-// away is the distance of a point from plane l; 0 where Φ has no value.
-func (g *guide) away(l int, z []float64) float64 {
-	if d := math.Abs(g.arr.At(l, z)) / g.sd[l]; !math.IsInf(d, 0) && !math.IsNaN(d) {
-		return d
-	}
-	return 0
-}
-
-const guideDraws = 256
 
 // mostPrice is beyond what is to be paid for a requirement where some points meet all.
 const mostPrice = 1 << 10

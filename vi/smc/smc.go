@@ -55,7 +55,7 @@ func run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
 		return Result{}, err
 	}
 	if r.required = required; required != nil {
-		r.guide = newGuide(d.Arrangement(), s.Draws)
+		r.guide = newGuide(d.Arrangement(), required, s.Draws)
 	}
 	return r.run()
 }
