@@ -93,8 +93,8 @@ func runClimb(ctx context.Context, d *graph.Density, s job, m monitor, from *Pos
 // Save cannot keep in p.Settings first: Progress, Logger, Checkpoint, and Climb.OnStep.
 // A higher Climb.Steps makes the fit longer, and a higher Climb.Restarts
 // adds restarts from further starts, the same as if they had been asked for at
-// once. Settings.Budget counts anew. A fit that is done is returned as it is. A fit of cells that is not done, or that
-// its Budget has cut short, begins again.
+// once. Settings.Budget counts anew. A fit that is done is returned as it is. A sampler goes on from draws of the last temperature that
+// it had come to, so it is another run with the same posterior. A fit of cells that is not done, or that its Budget has cut short, begins again.
 func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
 	if err := p.usable(); err != nil {
 		return nil, err
@@ -105,13 +105,18 @@ func (p *Posterior) Resume(ctx context.Context) (*Posterior, error) {
 	if p.hasCells() && p.findings.Cut == nil {
 		return p, nil
 	}
-	if len(p.states) == 0 {
+	if len(p.states) == 0 && p.reached == nil {
 		return Fit(ctx, p.Density, p.Settings)
 	}
-	s, was := p.job(), p.states[0].Start.Family()
+	s := p.job()
 	if err := s.check(p.Density); err != nil {
 		return nil, wrapped(err)
 	}
+	if s.from = p.reached; s.from != nil {
+		q, err := s.run(ctx, p.Density, nil)
+		return q, wrapped(err)
+	}
+	was := p.states[0].Start.Family()
 	if s.climb.Family != was {
 		return nil, fmt.Errorf("vi: Climb.Family: a fit of %s cannot go on in %s; start another one at Posterior.Q", was.Name(), s.climb.Family.Name())
 	}

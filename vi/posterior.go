@@ -31,6 +31,7 @@ type Posterior struct {
 	Settings  Settings     // of the fit, defaults filled in
 
 	states   []climb.State // of the restarts, to go on from
+	reached  [][]float64   // draws of the last temperature of a sampler that has not ended, to go on from
 	findings *findings     // nil if no fit made this
 }
 
@@ -104,7 +105,13 @@ func (p *Posterior) job() job {
 
 // begun is the fit before there is another: a normal at the prior's centre.
 func (s job) begun(d *graph.Density) *Posterior {
-	return &Posterior{Density: d, Q: PriorStart(d), Settings: s.settings()}
+	return &Posterior{Density: d, Q: PriorStart(d), Settings: s.settings(), reached: s.from}
+}
+
+// reach notes how far a sampler has come.
+func (p *Posterior) reach(draws [][]float64) error {
+	p.reached = draws
+	return p.checkpoint()
 }
 
 // ofClimb is the posterior of d that a climb has found.

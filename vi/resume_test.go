@@ -1,9 +1,12 @@
 package vi
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -394,4 +397,68 @@ func loadFile(t *testing.T, path string, d *graph.Density) *Posterior {
 	p, err := Load(f, d)
 	require.NoError(t, err)
 	return p
+}
+
+// A sampler that was stopped, or killed, goes on from the draws of the last temperature that it had come to: without a scout, and to the right posterior.
+func TestSamplerGoesOn(t *testing.T) {
+	const n = 70
+	d := effects(t, n)
+	mean, _, _, evidence := effectsExact(n)
+	for name, method := range map[string]Method{"the sampler": Sampler{}, "by default": nil} {
+		if !long.On() && method == nil {
+			continue
+		}
+		path := filepath.Join(t.TempDir(), "fit.json")
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		go func() {
+			for ctx.Err() == nil {
+				if info, err := os.Stat(path); err == nil && info.Size() > 100_000 { // it has draws
+					cancel()
+				}
+				time.Sleep(time.Millisecond)
+			}
+		}()
+		stopped, err := Fit(ctx, d, Settings{Seed: *seed, Method: method, Checkpoint: path})
+		require.ErrorIs(t, err, context.Canceled, name)
+		file, err := os.Open(path)
+		require.NoError(t, err, name)
+		killed, err := Load(file, d)
+		require.NoError(t, errors.Join(err, file.Close()), name)
+		require.NotEmpty(t, killed.reached, name)
+		require.Equal(t, stopped.reached, killed.reached, name)
+		var last Estimate
+		for _, p := range []*Posterior{killed, stopped} {
+			if p == stopped && !long.On() {
+				break
+			}
+			done, err := p.Resume(context.Background())
+			require.NoError(t, err, name)
+			require.Equal(t, TrustFit, done.findings.Verdict.Trust, name)
+			require.True(t, math.IsNaN(done.findings.Scout.Value), "%s began again, with a scout", name)
+			tau, err := done.Mean("tau")
+			require.NoError(t, err, name)
+			require.InDelta(t, mean, tau.Value, 5*tau.SE, name)
+			log, err := done.LogEvidence()
+			require.NoError(t, err, name)
+			require.InDelta(t, evidence, log.Value, 5*log.SE, name)
+			if p == stopped {
+				require.Equal(t, last, tau, name)
+			}
+			last = tau
+		}
+	}
+}
+
+// Draws of another number of latents, and those that are no numbers, are not gone on from.
+func TestReachedNowhere(t *testing.T) {
+	d := effects(t, 3)
+	for want, z := range map[string][]float64{"3 numbers of draws of 4 latents": {1, 2, 3}, "draws that are not finite": {1, 2, 3, math.NaN()}} {
+		p := newJob(d, Settings{Seed: 1}).begun(d)
+		p.reached = [][]float64{z}
+		var file bytes.Buffer
+		require.NoError(t, p.Save(&file))
+		_, err := Load(&file, d)
+		require.ErrorContains(t, err, want)
+	}
 }

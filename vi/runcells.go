@@ -35,6 +35,7 @@ func runCells(ctx context.Context, d *graph.Density, s job, m monitor) (*Posteri
 	if err := begun.checkpoint(); err != nil {
 		return nil, err
 	}
+	s.reach = begun.reach
 	p, err := fitCells(ctx, d, s, m)
 	switch {
 	case err != nil && ctx.Err() != nil && p == nil:
@@ -57,7 +58,7 @@ func fitCells(ctx context.Context, whole *graph.Density, s job, m monitor) (*Pos
 		return nil, err
 	}
 	var best *Posterior
-	if d == whole {
+	if d == whole && s.from == nil {
 		if best, err = fitModes(ctx, whole, s, m); err != nil {
 			return nil, err
 		}
@@ -87,16 +88,16 @@ func fitCells(ctx context.Context, whole *graph.Density, s job, m monitor) (*Pos
 // fitOrSample is the best fit of cells of d, or the sampler's posterior where that cannot be relied on; nil if no cell has a
 // mode, for what rises without end may be no distribution.
 func fitOrSample(ctx context.Context, d *graph.Density, s job, m monitor) (*Posterior, error) {
-	first := false
+	first := s.from != nil
 	var err error
-	if !s.cells.Alone {
+	if !s.cells.Alone && !first {
 		if first, err = samplerFirst(ctx, d); err != nil {
 			return nil, err
 		}
 	}
 	var q *Posterior
 	if first {
-		if q, err = bySampler(ctx, d, s, m, noScout); m.Budget.Over() || ctx.Err() != nil || q != nil && q.findings.Verdict.Trust != TrustNothing {
+		if q, err = bySampler(ctx, d, s, m, s.before()); m.Budget.Over() || ctx.Err() != nil || q != nil && q.findings.Verdict.Trust != TrustNothing {
 			return q, err
 		}
 	}

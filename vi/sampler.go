@@ -30,7 +30,8 @@ func runSampler(ctx context.Context, d *graph.Density, s job, m monitor) (*Poste
 	if err := begun.checkpoint(); err != nil {
 		return nil, err
 	}
-	p, err := bySampler(ctx, d, s, m, noScout)
+	s.reach = begun.reach
+	p, err := bySampler(ctx, d, s, m, s.before())
 	switch {
 	case err != nil && ctx.Err() != nil && p == nil:
 		return begun, fmt.Errorf("stopped before the sampler had arrived: %w", cause(ctx))
@@ -41,6 +42,13 @@ func runSampler(ctx context.Context, d *graph.Density, s job, m monitor) (*Poste
 	}
 	p.warnOf(p.findings.Verdict)
 	return p, m.concluded(p)
+}
+
+// before is what a sampler goes on from that was stopped, as if a scout had found it; noScout if there was none.
+func (s job) before() scout.Result {
+	r := noScout
+	r.Z = s.from
+	return r
 }
 
 // bySampler is the posterior of d by the sampler, from what a scout has found, or from a short scout of its own. It is nil, beside an
@@ -68,7 +76,13 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 		}
 		m.sampling(at, began)
 	}
-	run.Near = w.near(ctx, s.Seed)
+	run.Near, run.Reached = w.near(ctx, s.Seed), func(draws [][]float64) error {
+		draws, err := w.shifted(draws, -1)
+		if err == nil && s.reach != nil {
+			err = s.reach(draws)
+		}
+		return err
+	}
 	if s.sampler.Draws == 0 {
 		run.Enough = func(r smc.Result) float64 { return p.need(ctx, &w, r, s.Seed, m.Budget.Over) }
 	}

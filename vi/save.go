@@ -40,6 +40,8 @@ type savedFit struct {
 	Steps  int
 	States []savedState
 	Found  *savedFound `json:",omitempty"`
+	// Reached are the draws of the last temperature of a sampler under way, encoded.
+	Reached string `json:",omitempty"`
 }
 
 // savedState is the state of a fit with its start.
@@ -111,6 +113,7 @@ func (p *Posterior) saved() savedFit {
 	if f := p.findings; f != nil && f.q == p.Q {
 		s.Found = f.saved(p.Warnings)
 	}
+	s.Reached = encoded(p.reached...)
 	return s
 }
 
@@ -167,6 +170,11 @@ func (s *savedFit) posterior(d *graph.Density, settings job) (*Posterior, error)
 		return nil, fmt.Errorf("%d fits for %d restarts", len(s.States), settings.climb.Restarts)
 	case len(s.States) == 0:
 		p := &Posterior{Density: d, Q: q, Steps: s.Steps, Settings: settings.settings(), findings: &findings{q: q}}
+		if s.Reached != "" {
+			if p.reached, err = points(s.Reached, d.Dim()); err != nil {
+				return nil, err
+			}
+		}
 		return p, s.Found.restore(p)
 	}
 	var states []climb.State

@@ -71,27 +71,39 @@ func decoded(text string) ([]float64, error) {
 	return list, err
 }
 
+// points are encoded draws of so many latents.
+func points(text string, dim int) (list [][]float64, err error) {
+	z, err := decoded(text)
+	if err != nil {
+		return nil, fmt.Errorf("draws: %w", err)
+	}
+	if len(z)%dim != 0 {
+		return nil, fmt.Errorf("%d numbers of draws of %d latents", len(z), dim)
+	}
+	for ; len(z) > 0; z = z[dim:] {
+		if !finite(floats.Sum(z[:dim])) {
+			return nil, errors.New("draws that are not finite")
+		}
+		list = append(list, z[:dim:dim])
+	}
+	return list, nil
+}
+
 // restore makes the posterior of the draws.
 func (s *savedRun) restore(p *Posterior, evidence Estimate) error {
-	z, err := decoded(s.Z)
+	z, err := points(s.Z, p.Density.Dim())
 	if err != nil {
-		return fmt.Errorf("draws: %w", err)
+		return err
 	}
 	weights, err := decoded(s.Weights)
 	if err != nil {
 		return fmt.Errorf("weights: %w", err)
 	}
 	r := smc.Result{Chains: s.Chains, Islands: s.Islands, Effective: float64(s.Effective), LogEvidence: evidence, Beta: 1, Proposed: s.Proposed}
-	dim := p.Density.Dim()
-	if s.Chains < 2 || len(s.Islands) < 2 || s.Chains%len(s.Islands) != 0 || len(z) == 0 || len(z)%(dim*s.Chains) != 0 {
-		return fmt.Errorf("%d numbers of draws of %d latents by %d chains in %d groups", len(z), dim, s.Chains, len(s.Islands))
+	if s.Chains < 2 || len(s.Islands) < 2 || s.Chains%len(s.Islands) != 0 || len(z) == 0 || len(z)%s.Chains != 0 {
+		return fmt.Errorf("%d draws by %d chains in %d groups", len(z), s.Chains, len(s.Islands))
 	}
-	for ; len(z) > 0; z = z[dim:] {
-		if !finite(floats.Sum(z[:dim])) {
-			return errors.New("draws that are not finite")
-		}
-		r.Z = append(r.Z, z[:dim:dim])
-	}
+	r.Z = z
 	if len(weights) > 0 {
 		if len(weights) != len(r.Z) || !(floats.Min(weights) >= 0) || !finite(floats.Sum(weights)) || floats.Sum(weights) == 0 {
 			return fmt.Errorf("%d weights of %d draws", len(weights), len(r.Z))

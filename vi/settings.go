@@ -38,7 +38,7 @@ type Settings struct {
 	// Logger, if not nil, hears of starts, restarts, cells, warnings and the end at
 	// level Info or Warn, and of every point of the trace at level Debug.
 	Logger *slog.Logger `json:"-"`
-	// Checkpoint, if not empty, is a file to save the fit in: a climb every Climb.CheckpointEvery steps, and any
+	// Checkpoint, if not empty, is a file to save the fit in: a climb every Climb.CheckpointEvery steps, a sampler at each temperature, and any
 	// fit when it ends, for whatever reason. Before the end of a fit of cells the file says only that it has begun.
 	// A new version is written beside the file and moved over it, so that there is a whole one at
 	// all times; of a symbolic link the target is replaced. It is an error, at the start, if another fit is
@@ -101,8 +101,10 @@ type job struct {
 	cells    Cells
 	searches bool // by cells
 	sampler  Sampler
-	sampled  bool   // by the sampler alone
-	missing  string // what is a nil pointer in an interface
+	sampled  bool                          // by the sampler alone
+	missing  string                        // what is a nil pointer in an interface
+	from     [][]float64                   // draws that a sampler goes on from; nil from the beginning
+	reach    func(draws [][]float64) error // notes draws of each temperature of a sampler
 }
 
 // newJob fills in the defaults of a fit of d.

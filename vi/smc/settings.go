@@ -30,6 +30,8 @@ type Settings struct {
 	Near func(draws [][]float64) (Proposal, error)
 	// Over, if not nil, is asked whether to end with what is there.
 	Over func() bool
+	// Reached, if not nil, is told draws of each temperature, from which another run can go on as its Draws; an error ends the run.
+	Reached func(draws [][]float64) error
 	// Progress is told how far the run is, after each temperature, and after each
 	// move at the end.
 	Progress func(Progress)

@@ -44,7 +44,27 @@ func (r *sampler) temper() error {
 	}
 	r.widen()
 	r.report(0, 0, 0)
-	return nil
+	if r.s.Reached == nil {
+		return nil
+	}
+	return r.s.Reached(r.reached())
+}
+
+// mostReached is how many draws of a temperature are told, about.
+const mostReached = 1024
+
+// reached are draws of the temperature, as many of each pool.
+func (r *sampler) reached() (draws [][]float64) {
+	n := r.s.Particles
+	per := min(n, mostReached/(r.s.Islands*r.s.Moves)+1)
+	for _, l := range r.islands {
+		for _, s := range l.pool {
+			for i := range per {
+				draws = append(draws, s.point(i*n/per))
+			}
+		}
+	}
+	return draws
 }
 
 // How much of the states stays effective from one temperature to the next, and while requirements are being met,
