@@ -76,13 +76,7 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 		}
 		m.sampling(at, began)
 	}
-	run.Near, run.Reached = w.near(ctx, s.Seed), func(draws [][]float64) error {
-		draws, err := w.shifted(draws, -1)
-		if err == nil && s.reach != nil {
-			err = s.reach(draws)
-		}
-		return err
-	}
+	run.Near, run.Reached = w.near(ctx, s.Seed), w.reached(s)
 	if s.sampler.Draws == 0 {
 		run.Enough = func(r smc.Result) float64 { return p.need(ctx, &w, r, s.Seed, m.Budget.Over) }
 	}
@@ -116,6 +110,17 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 		p.findings.Cut = append(p.findings.Cut, fmt.Sprintf("the sampler ended with %.0f effective draws", p.findings.sample.ESS))
 	}
 	return p, err
+}
+
+// reached notes draws of each temperature.
+func (w *marginal) reached(s job) func(draws [][]float64) error {
+	return func(draws [][]float64) error {
+		draws, err := w.shifted(draws, -1)
+		if err == nil && s.reach != nil {
+			err = s.reach(draws)
+		}
+		return err
+	}
 }
 
 // near makes distributions near draws.
