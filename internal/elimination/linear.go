@@ -21,7 +21,7 @@ type entries struct {
 	row, col []int32
 	w        []float64
 	spans
-	mass []float64 // by row of the table, of the first of several: log of what else is known of the span
+	mass []float64 // by row of the table, of the first values of spans: log of what else is known of a span; nil where that differs
 }
 
 // Rows is the number of rows of all tables of steps.
