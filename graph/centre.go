@@ -181,30 +181,29 @@ func (d *Density) dependences(is, planes []bool) func(id ir.ID) dependence {
 	return of
 }
 
-// Shift adds sign·X to the centred latents of points: from z to w with the sign 1, and back with −1.
-func (c *Centring) Shift(points [][]float64, sign float64) error {
+// Shift returns what adds sign·X to the centred latents of points: from z to w with the sign 1, and back with −1. It is for one goroutine.
+func (c *Centring) Shift(sign float64) (func(points [][]float64), error) {
 	const batch = 64
 	x, err := c.Density.Engine().Executor(c.shift, batch, Compute{Out: true})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for len(points) > 0 {
-		n := min(batch, len(points))
-		for i := range c.Density.Dim() {
-			for k := range batch {
-				x.Z[i*batch+k] = points[min(k, n-1)][i]
+	return func(points [][]float64) {
+		for len(points) > 0 {
+			n := min(batch, len(points))
+			for i := range c.Density.Dim() {
+				for k := range batch {
+					x.Z[i*batch+k] = points[min(k, n-1)][i]
+				}
 			}
-		}
-		c.Density.arr.SignBatch(x.Signs, x.Z, batch)
-		if err := x.Run(); err != nil {
-			return err
-		}
-		for j, i := range c.Latents {
-			for k, z := range points[:n] {
-				z[i] += sign * x.Out[j*batch+k]
+			c.Density.arr.SignBatch(x.Signs, x.Z, batch)
+			_ = x.Run() // which has no errors of a plan
+			for j, i := range c.Latents {
+				for k, z := range points[:n] {
+					z[i] += sign * x.Out[j*batch+k]
+				}
 			}
+			points = points[n:]
 		}
-		points = points[n:]
-	}
-	return nil
+	}, nil
 }

@@ -68,7 +68,11 @@ func TestCentre(t *testing.T) {
 		points = append(points, d.PriorDraw(nil, rng))
 	}
 	there := clone(points)
-	require.NoError(t, c.Shift(there, 1))
+	to, err := c.Shift(1)
+	require.NoError(t, err)
+	from, err := c.Shift(-1)
+	require.NoError(t, err)
+	to(there)
 	for k, w := range there {
 		require.InEpsilon(t, at(d, points[k]), at(c.Density, w), 1e-10)
 		for i := range w {
@@ -76,7 +80,7 @@ func TestCentre(t *testing.T) {
 		}
 	}
 	back := clone(there)
-	require.NoError(t, c.Shift(back, -1))
+	from(back)
 	require.InDeltaSlice(t, slices.Concat(points...), slices.Concat(back...), 1e-12)
 
 	// Σ over intervals of mass·r, with the prior of the threshold at w
@@ -89,7 +93,7 @@ func TestCentre(t *testing.T) {
 			in := slices.Clone(w)
 			in[0] = []float64{-1, 0.5, 1.5, 2.5, 4}[j]
 			z := clone([][]float64{in})
-			require.NoError(t, c.Shift(z, -1))
+			from(z)
 			sum += (cdf(cuts[j+1]) - cdf(cuts[j])) * math.Exp(at(d, z[0])-log(in[0])-at(summed, w)+log(w[0]))
 		}
 		require.InDelta(t, 1, sum, 1e-9)

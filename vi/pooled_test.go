@@ -24,6 +24,9 @@ func TestPooledSaved(t *testing.T) {
 	plain, err := p.Mean("tau")
 	require.NoError(t, err)
 	rng := parallel.NewRand(1)
+	for k := range p.findings.sample.Len() {
+		r.Z = append(r.Z, p.findings.sample.Point(k))
+	}
 	for range 2 * r.Chains { // half of the weight is elsewhere
 		r.Z = append(r.Z, d.PriorDraw(nil, rng))
 	}
@@ -34,7 +37,7 @@ func TestPooledSaved(t *testing.T) {
 			r.Weights[k] = rng.Float64() / float64(r.Proposed)
 		}
 	}
-	p.take(r)
+	p.take(&marginal{}, r)
 	mean, err := p.Mean("tau")
 	require.NoError(t, err)
 	prior := 3 * math.Sqrt(2/math.Pi)

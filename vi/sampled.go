@@ -213,9 +213,9 @@ func (p *Posterior) partMoments(ctx context.Context, part family.Q, i int) (mean
 	return part.Mean(i), part.SD(i)
 }
 
-// ofRun is the sample of a sampler's draws; before, if not nil, is that of the first of them.
-func ofRun(d *graph.Density, q family.Q, r smc.Result, before *weighted.Sample) *weighted.Sample {
+// ofRun is the sample of a sampler's draws, which to, if not nil, brings to the coordinates of d; before, if not nil, is that of the first of them.
+func ofRun(d *graph.Density, q family.Q, r smc.Result, to func(draws [][]float64), before *weighted.Sample) *weighted.Sample {
 	return weighted.OfChains(d, q, weighted.Chains{
-		Z: r.Z, Weights: r.Weights, N: r.Chains, Groups: len(r.Islands), Effective: r.Effective, LogEvidence: r.LogEvidence, Before: before,
+		Z: r.Z, To: to, Weights: r.Weights, N: r.Chains, Groups: len(r.Islands), Effective: r.Effective, LogEvidence: r.LogEvidence, Before: before,
 	})
 }

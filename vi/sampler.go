@@ -64,9 +64,7 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 		if sample, err = w.scouted(ctx, s, m); err != nil {
 			return nil, err
 		}
-		if run.Draws, err = w.toSampler(sample.Z); err != nil {
-			return nil, err
-		}
+		run.Draws = shifted(sample.Z, w.toSampler)
 	}
 	p := &Posterior{Density: d, Settings: s.settings(), findings: &findings{found: found{Tried: 1}, Scout: sample.LogEvidence}}
 	var began time.Time // of the moves at β = 1
@@ -96,15 +94,18 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 			return nil, failed
 		}
 	}
-	r = w.fromSampler(r)
-	r.Diagnose(d.Arrangement())
+	thin := r.Thin()
+	thin.Z = shifted(thin.Z, w.fromSampler)
+	thin.Diagnose(d.Arrangement())
+	r.Diagnostics = thin.Diagnostics
 	if pool := w.pool.found; pool != nil {
 		r.Z, r.Weights, r.Proposed, r.Effective = pool.Z, pool.Weights, pool.Proposed, pool.Effective
 		if pool.LogEvidence.SE < r.LogEvidence.SE {
 			r.LogEvidence = pool.LogEvidence
 		}
 	}
-	p.take(r)
+	p.take(&w, r)
+	p.findings.run.Z, p.findings.run.Island = nil, nil // the sample has them
 	p.findings.Verdict = verdict.OfRun(p.findings.numbers, r, sample)
 	if m.Budget.Over() || err != nil {
 		p.findings.Cut = append(p.findings.Cut, fmt.Sprintf("the sampler ended with %.0f effective draws", p.findings.sample.ESS))
@@ -115,11 +116,10 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 // reached notes draws of each temperature.
 func (w *marginal) reached(s job) func(draws [][]float64) error {
 	return func(draws [][]float64) error {
-		draws, err := w.shifted(draws, -1)
-		if err == nil && s.reach != nil {
-			err = s.reach(draws)
+		if s.reach == nil {
+			return nil
 		}
-		return err
+		return s.reach(shifted(draws, w.fromSampler))
 	}
 }
 
@@ -198,10 +198,10 @@ func samplerFirst(ctx context.Context, d *graph.Density) (bool, error) {
 type marginal struct {
 	summed, sampled *graph.Density // in the coordinates of the density, and in the sampler's
 	switches        []derive.SwitchLatent
-	given           *sumout.Given   // draws them; nil if there are none
-	centring        *graph.Centring // nil where coordinates are the same
-	from, to        [][]float64     // the sampler's draws so far, and what they are in the coordinates of the density
-	pool            pooled
+	given           *sumout.Given // draws them; nil if there are none
+	// Between the coordinates; nil where they are the same.
+	toSampler, fromSampler func(draws [][]float64)
+	pool                   pooled
 }
 
 // A pooled is what pools of the sampler's draws have come to.
@@ -220,21 +220,26 @@ func withoutSwitches(d *graph.Density, run *smc.Settings, draws [][]float64) (w 
 		return w, err
 	}
 	w.summed, w.sampled, w.switches = summed, summed, switches
-	if w.centring, err = d.Centre(); err != nil {
+	centring, err := d.Centre()
+	if err != nil {
 		return w, err
 	}
 	from := d
-	if w.centring != nil {
-		from = w.centring.Density
+	if centring != nil {
+		from = centring.Density
 		if w.sampled, w.switches, err = from.SumOut(); err != nil {
+			return w, err
+		}
+		if w.toSampler, err = centring.Shift(1); err != nil {
+			return w, err
+		}
+		if w.fromSampler, err = centring.Shift(-1); err != nil {
 			return w, err
 		}
 	}
 	w.given = sumout.NewGiven(from, w.switches)
 	run.Complete = func(n int) smc.Completer { return w.given.Completer(n) }
-	if run.Draws, err = w.toSampler(draws); err != nil {
-		return w, err
-	}
+	run.Draws = shifted(draws, w.toSampler)
 	rng := parallel.NewRand(parallel.Mix(run.Seed, streams.Sampler))
 	for _, z := range run.Draws {
 		prior := d.PriorDraw(nil, rng) // which is what they have there
@@ -268,32 +273,16 @@ func (w *marginal) bridge(ctx context.Context, r *smc.Result, seed uint64) error
 	return err
 }
 
-// toSampler returns copies of draws in the coordinates of the sampler.
-func (w *marginal) toSampler(draws [][]float64) ([][]float64, error) { return w.shifted(draws, 1) }
-
-// shifted are copies of draws in other coordinates.
-func (w *marginal) shifted(draws [][]float64, sign float64) ([][]float64, error) {
+// shifted are copies of draws in other coordinates, to which shift brings them; nil where these are the same.
+func shifted(draws [][]float64, shift func(draws [][]float64)) [][]float64 {
 	all := make([][]float64, len(draws))
 	for k, z := range draws {
 		all[k] = slices.Clone(z)
 	}
-	if w.centring == nil {
-		return all, nil
+	if shift != nil {
+		shift(all)
 	}
-	return all, w.centring.Shift(all, sign)
-}
-
-// fromSampler is the result in the coordinates of the density.
-func (w *marginal) fromSampler(r smc.Result) smc.Result {
-	if w.centring != nil {
-		if !begins(r.Z, w.from) {
-			w.from, w.to = nil, nil
-		}
-		more, _ := w.shifted(r.Z[len(w.from):], -1) // which has gone well before
-		w.from, w.to = r.Z, append(w.to, more...)
-		r.Z = w.to
-	}
-	return r
+	return all
 }
 
 // begins reports whether draws begin with the first ones, which are the same slices then.
@@ -303,7 +292,7 @@ func begins(draws, first [][]float64) bool {
 }
 
 // take makes p the posterior of the sampler's draws.
-func (p *Posterior) take(r smc.Result) {
+func (p *Posterior) take(w *marginal, r smc.Result) {
 	f := p.findings
 	var before *weighted.Sample
 	if f.run != nil && begins(r.Z, f.run.Z) {
@@ -312,7 +301,7 @@ func (p *Posterior) take(r smc.Result) {
 			return
 		}
 	}
-	s := ofRun(p.Density, nil, r, before)
+	s := ofRun(p.Density, nil, r, w.fromSampler, before)
 	q := s.Proposal()
 	p.Q, f.q = q, q
 	f.Cells, f.proposal = nil, proposal{q, []int{0}, Estimate{Value: math.NaN(), SE: math.NaN()}}
@@ -332,7 +321,7 @@ const (
 
 // need is by how many times the draws of a sampler have to be more for the numbers of the summary.
 func (p *Posterior) need(ctx context.Context, w *marginal, r smc.Result, seed uint64, over func() bool) float64 {
-	p.take(w.fromSampler(r))
+	p.take(w, r)
 	more := p.findings.numbers.Times()
 	if more < worthPooling || r.Jumps < leastJumps || r.Effective < leastPooled || len(r.Z) < w.pool.from {
 		return more
@@ -344,8 +333,7 @@ func (p *Posterior) need(ctx context.Context, w *marginal, r smc.Result, seed ui
 		Judge: func(pool weighted.Chains, proposed int) (enough, hopeless bool) {
 			all := r
 			all.Z, all.Weights, all.Proposed, all.Effective, all.LogEvidence = pool.Z, pool.Weights, proposed, pool.Effective, pool.LogEvidence
-			all = w.fromSampler(all)
-			p.take(all)
+			p.take(w, all)
 			w.pool.found = &all
 			n := p.findings.numbers
 			return n.Times() <= 1 && !n.Heavy(), over() || n.Unsettled()

@@ -43,8 +43,11 @@ func (f *findings) savedRun() *savedRun {
 	if f.run == nil {
 		return nil
 	}
-	r := f.run
-	return &savedRun{encoded(r.Z...), r.Chains, r.Islands, mc.Number(r.Effective), encoded(r.Weights), r.Proposed}
+	r, draws := f.run, make([][]float64, f.sample.Len())
+	for k := range draws {
+		draws[k] = f.sample.Point(k)
+	}
+	return &savedRun{encoded(draws...), r.Chains, r.Islands, mc.Number(r.Effective), encoded(r.Weights), r.Proposed}
 }
 
 // encoded are numbers in base64, 8 bytes each.
@@ -115,7 +118,8 @@ func (s *savedRun) restore(p *Posterior, evidence Estimate) error {
 	}
 	r.Diagnose(p.Density.Arrangement())
 	p.findings.run = &r
-	p.findings.sample = ofRun(p.Density, p.Q, r, nil)
+	p.findings.sample = ofRun(p.Density, p.Q, r, nil, nil)
+	r.Z, r.Island = nil, nil
 	return nil
 }
 

@@ -8,18 +8,18 @@ import (
 )
 
 // Chains are the states of all particles after moves at β = 1, and half-way of some: all of them as sums, and every so
-// many as they are.
+// many as draws.
 type chains struct {
 	moves       int
 	n           int       // states of each particle
 	sum, square []float64 // of each latent of each particle
-	kept        [][]states
 	stride      int
-	draws       [][]float64 // of the first of those that are kept
-	listed      int         // these
+	draws       [][]float64
+	logR        []float64
+	island      []int // of each draw
 }
 
-// mostNumbers are in the states that are kept, but for leastKept of each particle.
+// mostNumbers are in the draws, but for leastKept of each particle.
 const (
 	mostNumbers = 1 << 24
 	leastKept   = 32
@@ -41,57 +41,33 @@ func (c *chains) add(islands []*island, of func(l *island) *states) {
 	if c.n++; c.n%c.stride != 0 {
 		return
 	}
-	if (len(c.kept)+1)*len(islands)*dim > mostNumbers && len(c.kept) >= leastKept {
-		for k := 0; k < len(c.kept)/2; k++ {
-			c.kept[k] = c.kept[2*k+1]
-		}
-		c.kept = c.kept[:len(c.kept)/2]
-		c.draws, c.listed = nil, 0
-		c.stride *= 2
-		if c.n%c.stride != 0 {
+	if per := len(islands) * len(islands[0].now.logR); (len(c.draws)+per)*len(c.sum) > mostNumbers*per && len(c.draws) >= leastKept*per {
+		c.halve(per)
+		if c.stride *= 2; c.n%c.stride != 0 {
 			return
 		}
 	}
-	var all []states
-	for _, l := range islands {
+	for k, l := range islands {
 		from := of(l)
 		if l.phase != nil {
 			from = &l.complete
 		}
-		s := newStates(dim/len(l.now.logR), len(l.now.logR))
-		s.set(from)
-		all = append(all, s)
+		c.draws = append(c.draws, from.points()...)
+		c.logR = append(c.logR, from.logR...)
+		for range from.logR {
+			c.island = append(c.island, k)
+		}
 	}
-	c.kept = append(c.kept, all)
 }
 
-// rows are the states that are kept as draws, and the island of each.
-func (c *chains) rows(dim int) (draws [][]float64, island []int) {
-	n := len(c.kept) * len(c.sum) / dim
-	c.draws, island = slices.Grow(c.draws, n-len(c.draws)), make([]int, 0, n)
-	for _, all := range c.kept[c.listed:] {
-		for _, s := range all {
-			n := len(s.logR)
-			numbers := make([]float64, len(s.z))
-			for j := range dim {
-				for i, x := range s.z[j*n:][:n] {
-					numbers[i*dim+j] = x
-				}
-			}
-			for i := range n {
-				c.draws = append(c.draws, numbers[i*dim:][:dim:dim])
-			}
-		}
+// halve leaves every second of what was added, of so many draws each.
+func (c *chains) halve(per int) {
+	half := len(c.draws) / (2 * per) * per
+	draws, logR := make([][]float64, 0, half), make([]float64, 0, half)
+	for k := per; k < 2*half; k += 2 * per {
+		draws, logR = append(draws, c.draws[k:][:per]...), append(logR, c.logR[k:][:per]...)
 	}
-	c.listed = len(c.kept)
-	for _, all := range c.kept {
-		for k, s := range all {
-			for range s.logR {
-				island = append(island, k)
-			}
-		}
-	}
-	return c.draws, island
+	c.draws, c.logR, c.island = draws, logR, c.island[:half]
 }
 
 // effective is how many draws are effective for the mean of the latent that has the fewest: all

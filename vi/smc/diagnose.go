@@ -41,14 +41,20 @@ func normalScore(rank float64, n int) float64 {
 // mostDiagnosed is from how many draws diagnostics are computed: every so many moves.
 const mostDiagnosed = 1 << 12
 
-// Diagnose computes the diagnostics that depend on the draws alone.
-func (r *Result) Diagnose(arr *regions.Arrangement) {
-	moves := (len(r.Z) - r.Proposed) / r.Chains
+// Thin is the result with the draws that diagnostics are of.
+func (r *Result) Thin() Result {
+	moves, part := (len(r.Z)-r.Proposed)/r.Chains, *r
 	stride := max(1, moves*r.Chains/mostDiagnosed)
-	part := Result{Chains: r.Chains}
+	part.Z, part.Island, part.Weights, part.Proposed = nil, nil, nil, 0
 	for k := stride - 1; k < moves; k += stride {
 		part.Z = append(part.Z, r.Z[k*r.Chains:][:r.Chains]...)
 	}
+	return part
+}
+
+// Diagnose computes the diagnostics that depend on the draws alone.
+func (r *Result) Diagnose(arr *regions.Arrangement) {
+	part := r.Thin()
 	n, islands := len(part.Z), len(r.Islands)
 	sorted, folded, below, rank, scores := make([]placed, n), make([]placed, 0, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	for k := range scores {

@@ -182,7 +182,7 @@ func (r *sampler) result() (Result, error) {
 	if e := r.ctx.Err(); e != nil {
 		err = fmt.Errorf("stopped at β = %.3g: %w", r.beta, context.Cause(r.ctx))
 	}
-	if r.last == nil || len(r.last.kept) == 0 {
+	if r.last == nil || len(r.last.draws) == 0 {
 		if failed := r.raise(1); failed != nil {
 			return Result{}, failed
 		}

@@ -103,14 +103,8 @@ func (r *sampler) freeMoves() int {
 
 // missed are the draws to which q gives the least of what the posterior does: from there particles would hardly ever come back.
 func (r *sampler) missed(q Proposal) (list [][]float64) {
-	var logR []float64
 	var which []int
-	for _, kept := range r.last.kept {
-		for _, s := range kept {
-			logR = append(logR, s.logR...)
-		}
-	}
-	draws, _ := r.last.rows(r.d.Dim())
+	draws, logR := r.last.draws, r.last.logR
 	seen := map[float64]bool{} // log r, of which a particle that has not moved has the same
 	for k := 0; k < len(draws); k += max(1, len(draws)/mostLooked) {
 		if !seen[logR[k]] {

@@ -214,8 +214,7 @@ func (r *sampler) report(moves int, effective, goal float64) {
 
 // found is the result without diagnostics of the draws.
 func (r *sampler) found() Result {
-	out := Result{Beta: r.beta}
-	out.Z, out.Island = r.last.rows(r.d.Dim())
+	out := Result{Beta: r.beta, Z: r.last.draws, Island: r.last.island}
 	for _, l := range r.islands {
 		out.Islands = append(out.Islands, l.evidence)
 	}

@@ -35,6 +35,21 @@ func (s *states) point(i int) (z []float64) {
 	return z
 }
 
+// points are the columns.
+func (s *states) points() (points [][]float64) {
+	n := len(s.logR)
+	dim, numbers := len(s.z)/n, make([]float64, len(s.z))
+	for j := range dim {
+		for i, x := range s.z[j*n:][:n] {
+			numbers[i*dim+j] = x
+		}
+	}
+	for i := range n {
+		points = append(points, numbers[i*dim:][:dim:dim])
+	}
+	return points
+}
+
 // An island is particles that exchange nothing with those of others.
 type island struct {
 	number      int

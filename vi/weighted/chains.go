@@ -15,7 +15,9 @@ import (
 // Chains are draws of Markov chains: what package smc returns. There may be independent draws of other distributions, too, divided among the chains.
 type Chains struct {
 	// Z are the draws in unconstrained coordinates; draw k is of chain k mod N.
-	Z       [][]float64
+	Z [][]float64
+	// To, if not nil, brings copies of draws from other coordinates to those of the density.
+	To      func(draws [][]float64)
 	Weights []float64 // nil if all have the same
 	N       int
 	// Groups is how many groups of chains there are that have nothing in common, each of N/Groups chains
@@ -24,7 +26,7 @@ type Chains struct {
 	// Effective is how many independent draws would have the error of the mean that is known the least.
 	Effective   float64
 	LogEvidence mc.Estimate
-	// Before, if not nil, is a sample of the first of the draws: what is known of these is not computed again.
+	// Before, if not nil, is a sample of the first of the draws, which is not to be used any more: what is known of these is not computed again.
 	Before *Sample
 }
 
@@ -34,26 +36,14 @@ type Chains struct {
 func OfChains(d *graph.Density, q family.Q, c Chains) *Sample {
 	n, dim := len(c.Z), d.Dim()
 	s := &Sample{
-		density: d, q: q, chains: c.N, groups: c.Groups, Z: make([]float64, n*dim), Weights: make([]float64, n), columns: make([][]float64, dim),
+		density: d, q: q, chains: c.N, groups: c.Groups, Weights: make([]float64, n), columns: make([][]float64, dim),
 		K: math.Inf(-1), ESS: c.Effective, LogEvidence: c.LogEvidence, strata: whole(n),
-		vectors: &vectors{before: c.Before},
+		vectors: &vectors{},
 	}
-	k := 0
-	for ; k+8 <= n; k += 8 { // side by side in fast memory
-		z0, z1, z2, z3 := c.Z[k][:dim], c.Z[k+1][:dim], c.Z[k+2][:dim], c.Z[k+3][:dim]
-		z4, z5, z6, z7 := c.Z[k+4][:dim], c.Z[k+5][:dim], c.Z[k+6][:dim], c.Z[k+7][:dim]
-		for i := range dim {
-			row := s.Z[i*n+k:][:8]
-			row[0], row[1], row[2], row[3] = z0[i], z1[i], z2[i], z3[i]
-			row[4], row[5], row[6], row[7] = z4[i], z5[i], z6[i], z7[i]
-		}
-	}
-	for ; k < n; k++ {
-		for i, x := range c.Z[k] {
-			s.Z[i*n+k] = x
-		}
-	}
+	first := s.grow(c.Before, dim)
+	c.fill(s.Z, n, first)
 	if c.Before != nil {
+		s.vectors.before = c.Before.vectors.values
 		for i, known := range c.Before.columns {
 			if known != nil {
 				s.columns[i] = s.values(i, known)
@@ -70,6 +60,49 @@ func OfChains(d *graph.Density, q family.Q, c Chains) *Sample {
 		s.q = s.normal(c.Weights)
 	}
 	return s
+}
+
+// moreRoom is by how much more memory is taken than numbers need that may become more.
+const moreRoom = 1.5
+
+// grow makes room for the draws of s, with those of before, if it is not nil, and returns how many these are. It takes their memory.
+func (s *Sample) grow(before *Sample, dim int) (known int) {
+	n := s.Len()
+	if before == nil {
+		s.Z = make([]float64, n*dim, int(moreRoom*float64(n*dim)))
+		return 0
+	}
+	known = before.Len()
+	if s.Z = before.Z; cap(s.Z) < n*dim {
+		s.Z = make([]float64, n*dim, int(moreRoom*float64(n*dim)))
+	}
+	s.Z = s.Z[:n*dim]
+	for i := dim - 1; i >= 0; i-- { // none is overwritten that is still to be moved
+		copy(s.Z[i*n:][:known], before.Z[i*known:][:known])
+	}
+	return known
+}
+
+// fill puts the draws from the first on into the columns z, of n numbers.
+func (c *Chains) fill(z []float64, n, first int) {
+	const batch = 64 // side by side in fast memory
+	var copies [batch][]float64
+	for ; first < n; first += batch {
+		draws := c.Z[first:min(first+batch, n)]
+		if c.To != nil {
+			for k, x := range draws {
+				copies[k] = append(copies[k][:0], x...)
+			}
+			draws = copies[:len(draws)]
+			c.To(draws)
+		}
+		for i := range draws[0] {
+			row := z[i*n+first:][:len(draws)]
+			for k, x := range draws {
+				row[k] = x[i]
+			}
+		}
+	}
 }
 
 // normal has the means and standard deviations of the draws.

@@ -41,7 +41,7 @@ type Sample struct {
 type vectors struct {
 	once   sync.Once
 	values [][]float64
-	before *Sample // of the first draws, or nil
+	before [][]float64 // of the first draws, or nil
 }
 
 // Len is the number of draws.
@@ -100,7 +100,7 @@ func (s *Sample) Components() [][]float64 {
 		for i := range v.values {
 			v.values[i] = make([]float64, s.Len())
 			if v.before != nil {
-				first = copy(v.values[i], v.before.Components()[i])
+				first = copy(v.values[i], v.before[i])
 			}
 		}
 		v.before = nil
