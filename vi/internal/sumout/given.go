@@ -77,20 +77,27 @@ func (c *Given) Completer(n int) mixture.Completer {
 // each runs the sum for all points of z, and calls f with the place in the sum and in
 // z of each.
 func (c *completer) each(z []float64, f func(k, at int)) {
-	width := c.sum.N
-	for first := 0; first < c.n; first += width {
-		for i := range c.sum.d.Dim() {
-			row := c.sum.X.Z[i*width:][:width]
-			for k := copy(row, z[i*c.n:][first:c.n]); k < width; k++ {
-				row[k] = row[0]
-			}
-		}
+	c.batches(z, c.n, func(first, some int) {
 		if err := c.sum.Run(nil); err != nil {
 			panic("sumout: " + err.Error())
 		}
-		for k := range min(width, c.n-first) {
+		for k := range some {
 			f(k, first+k)
 		}
+	})
+}
+
+// batches calls f with as many of the n points of z at a time as the sum has samples, which are these, the last ones repeated.
+func (c *completer) batches(z []float64, n int, f func(first, some int)) {
+	width := c.sum.N
+	for first := 0; first < n; first += width {
+		for i := range c.sum.d.Dim() {
+			row := c.sum.X.Z[i*width:][:width]
+			for k := copy(row, z[i*n:][first:n]); k < width; k++ {
+				row[k] = row[0]
+			}
+		}
+		f(first, min(width, n-first))
 	}
 }
 

@@ -276,12 +276,12 @@ const (
 	leastLawDraws = 16   // at least
 	lawParts      = 6    // of an interval, equal in probability
 	lawEnd        = 1e-4 // of an interval, that is left out at both ends
+	leastLawShare = 1e-12
 )
 
 // A summedLaw is what laws have been made of: draws of the rest.
 type summedLaw struct {
 	once  sync.Once
-	sum   *Sum
 	z     []float64
 	share [][]float64
 }
@@ -293,42 +293,48 @@ func (q *Q) PositiveSide(plane int) (prob float64, ok bool) {
 		if j < 0 {
 			continue
 		}
-		sum, share := q.drawn()
+		share, n := q.drawn()[i], q.size
 		for l := range len(w.Planes) + 1 {
 			if l > j != w.Down {
-				prob += floats.Sum(share[i][l*sum.N:][:sum.N])
+				prob += floats.Sum(share[l*n:][:n])
 			}
 		}
-		return min(prob/float64(sum.N), 1), true
+		return min(prob/float64(n), 1), true
 	}
 	return 0, false
 }
 
 // drawn is what laws are made of: draws of the rest, and by switch the probabilities of its
 // intervals there, intervals × draws.
-func (q *Q) drawn() (*Sum, [][]float64) {
+func (q *Q) drawn() (share [][]float64) {
 	q.law.once.Do(func() {
 		n := q.size
-		sum, err := New(q.d, q.Switches, n)
-		if err != nil {
-			panic("sumout: " + err.Error())
-		}
-		q.law.sum, q.law.z = sum, make([]float64, n*q.Dim())
+		q.law.z = make([]float64, n*q.Dim())
 		rng, u := parallel.NewRand(lawDraws), make([]float64, 2*len(q.Switches)*n)
 		q.Q.Drawer(n).Draw(q.law.z, rng)
 		for k := range u {
 			u[k] = rng.Float64()
 		}
-		copy(sum.X.Z, q.law.z)
-		if err := sum.Run(nil); err != nil {
-			panic("sumout: " + err.Error())
+		for _, w := range q.Switches {
+			q.law.share = append(q.law.share, make([]float64, (len(w.Planes)+1)*n))
 		}
-		for k := range n {
-			sum.draw(k, u[2*len(q.Switches)*k:], q.law.z, k, n)
-		}
-		q.law.share = sum.Marginals()
+		sum := q.take(leastLawDraws)
+		defer q.put(sum)
+		sum.batches(q.law.z, n, func(first, some int) {
+			if err := sum.sum.Run(nil); err != nil {
+				panic("sumout: " + err.Error())
+			}
+			for i, share := range sum.sum.Marginals() {
+				for j := range len(q.Switches[i].Planes) + 1 {
+					copy(q.law.share[i][j*n+first:][:some], share[j*sum.sum.N:])
+				}
+			}
+			for k := range some {
+				sum.sum.draw(k, u[2*len(q.Switches)*(first+k):], q.law.z, first+k, n)
+			}
+		})
 	})
-	return q.law.sum, q.law.share
+	return q.law.share
 }
 
 // Exact reports whether Law is exact, which it is not of switches, unless there are no other latents and the switch is discrete: then
@@ -353,44 +359,56 @@ func (q *Q) Law(h regions.Hyperplane) (law family.Law) {
 	if at < 0 {
 		return q.Q.Law(h)
 	}
-	w := q.Switches[at]
-	sum, all := q.drawn()
-	n := sum.N
-	l := slices.Index(h.Index, w.Latent)
-	a := h.Coef[l]
-	same := len(h.Index) == 1 && len(w.Index) == 0 && sum.prior.Fixed(w.Latent) // all draws have the same pieces
-	for j := range len(w.Planes) + 1 {
-		shares := 0.0
-		for k := range n {
-			share := all[at][j*n+k] / float64(n)
-			if same {
-				if shares += share; k < n-1 {
-					continue
-				}
-				share = shares
+	w, share, l := q.Switches[at], q.drawn()[at], slices.Index(h.Index, q.Switches[at].Latent)
+	batch := q.take(leastLawDraws)
+	defer q.put(batch)
+	sum, laws := batch.sum, make([]family.Law, len(w.Planes)+1) // by interval
+	add := func(j, k int, share, rest float64) {                // the pieces of interval j at sample k
+		lo, hi := sum.between(at, j, k)
+		end := func(u float64) float64 {
+			return h.Coef[l]*sum.prior.Within(w.Latent, k, min(max(u, lawEnd), 1-lawEnd), lo, hi) + rest
+		}
+		for part := range lawParts {
+			from, to := end(float64(part)/lawParts), end(float64(part+1)/lawParts)
+			if from > to {
+				from, to = to, from
 			}
-			if share < 1e-12 {
-				continue
-			}
-			rest := h.Const
-			for m, i := range h.Index {
-				if m != l {
-					rest += h.Coef[m] * q.law.z[i*n+k]
-				}
-			}
-			lo, hi := sum.between(at, j, k)
-			for part := range lawParts {
-				from := a*sum.prior.Within(w.Latent, k, max(lawEnd, float64(part)/lawParts), lo, hi) + rest
-				to := a*sum.prior.Within(w.Latent, k, min(1-lawEnd, float64(part+1)/lawParts), lo, hi) + rest
-				if from > to {
-					from, to = to, from
-				}
-				if to > from {
-					law = append(law, family.Piece{Weight: share / lawParts, Mean: (from + to) / 2, SD: 10 * (to - from), Lo: from, Hi: to})
-				}
+			if to > from {
+				laws[j] = append(laws[j], family.Piece{Weight: share / lawParts, Mean: (from + to) / 2, SD: 10 * (to - from), Lo: from, Hi: to})
 			}
 		}
 	}
+	n := q.size
+	if len(h.Index) == 1 && len(w.Index) == 0 && sum.prior.Fixed(w.Latent) { // all draws have the same pieces
+		for j := range laws {
+			total := 0.0
+			for _, x := range share[j*n:][:n] {
+				total += x / float64(n)
+			}
+			if total >= leastLawShare {
+				add(j, 0, total, h.Const)
+			}
+		}
+	} else {
+		batch.batches(q.law.z, n, func(first, some int) {
+			sum.Place()
+			sum.follow(sum.X.Z)
+			for k := range some {
+				rest := h.Const
+				for m, i := range h.Index {
+					if m != l {
+						rest += h.Coef[m] * q.law.z[i*n+first+k]
+					}
+				}
+				for j := range laws {
+					if share := share[j*n+first+k] / float64(n); share >= leastLawShare {
+						add(j, k, share, rest)
+					}
+				}
+			}
+		})
+	}
+	law = slices.Concat(laws...)
 	total := 0.0
 	for _, p := range law {
 		total += p.Weight
