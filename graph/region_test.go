@@ -13,6 +13,30 @@ import (
 	"github.com/facetvi/facet/internal/programs"
 )
 
+// The gradient alone is what it is beside log r, at points where the executor has not been.
+func TestRunGrad(t *testing.T) {
+	programs.Check(t, 60, func(t *rapid.T) {
+		_, d, rng := programs.Compiled(t, programs.Limits{Depth: 2})
+		const n = 5
+		alone, err := d.Executor(n, graph.Compute{Out: true, Grad: true})
+		require.NoError(t, err)
+		both, err := d.Executor(n, graph.Compute{Out: true, Grad: true})
+		require.NoError(t, err)
+		require.NoError(t, alone.Run())
+		for range 3 {
+			for i := range both.Z {
+				both.Z[i] = rng.NormFloat64()
+			}
+			copy(alone.Z, both.Z)
+			d.Arrangement().SignBatch(both.Signs, both.Z, n)
+			copy(alone.Signs, both.Signs)
+			require.NoError(t, both.Run())
+			require.NoError(t, alone.RunGrad())
+			alike(t, both.Grad, alone.Grad)
+		}
+	})
+}
+
 // An executor that knows of one region for all samples computes what one does that has the region's signs for each, in one region after the other.
 func TestRegionExecutor(t *testing.T) {
 	guards, tried := 0, 0

@@ -86,6 +86,7 @@ type Executor struct {
 	OutSum []float64
 
 	run   func() error
+	grad  func() error // Grad alone
 	renew func(data []float64)
 	of    *ir.Store // of the program, if there is renew
 
@@ -96,6 +97,9 @@ type Executor struct {
 // Run computes the results of the inputs. It returns an error only on the
 // TapeMachine.
 func (x *Executor) Run() error { return x.run() }
+
+// RunGrad is a Run that makes Grad alone: what Out and OutSum are then has no meaning.
+func (x *Executor) RunGrad() error { return x.grad() }
 
 // Spread makes all samples z.
 func (x *Executor) Spread(z []float64) {
@@ -217,6 +221,7 @@ func (p *Program) bindPlan(x *Executor, data []float64, w Compute) error {
 		return fmt.Errorf("graph: %w", err)
 	}
 	x.run = func() error { pl.Run(); return nil }
+	x.grad = func() error { pl.RunLast(); return nil } // which Grad is
 	if w.Region {
 		x.enter = pl.Renew
 	}
@@ -285,5 +290,6 @@ func (p *Program) bindTape(x *Executor, data []float64) error {
 		}
 		return nil
 	}
+	x.grad = x.run
 	return nil
 }

@@ -2,16 +2,19 @@ package plan
 
 import "github.com/facetvi/facet/internal/kernel"
 
-// bind gives every node its memory and makes the steps.
-func (p *planner) bind(roots []*root) []step {
+// bind gives every node its memory and makes the steps, and those of them that the last root needs.
+func (p *planner) bind(roots []*root) (steps, last []step) {
 	p.markLastReads(roots)
+	needed := map[*node]bool{}
+	if len(roots) > 0 {
+		roots[len(roots)-1].n.need(needed)
+	}
 	for _, r := range roots {
 		if r.direct = r.n.k != nil && r.n.val.Data == nil; r.direct {
 			r.n.val = r.out
 		}
 	}
 	free := arena{}
-	var steps []step
 	for i, n := range p.order {
 		if n.viewed != nil {
 			n.val = n.viewed.val.Span(n.first, n.rows)
@@ -22,18 +25,37 @@ func (p *planner) bind(roots []*root) []step {
 			n.owned = true
 		}
 		steps = append(steps, p.step(n))
+		if needed[n] {
+			last = append(last, steps[len(steps)-1])
+		}
 		n.release(i, free)
 	}
-	for _, r := range roots {
+	for k, r := range roots {
 		switch {
 		case r.n.static:
 			r.setStatic(p.cols)
 		case !r.direct:
-			same := kernel.Gather{Idx: kernel.RowRange(0, r.n.rows)}
-			steps = append(steps, step{same, r.out, []kernel.Matrix{r.n.val}})
+			same := step{kernel.Gather{Idx: kernel.RowRange(0, r.n.rows)}, r.out, []kernel.Matrix{r.n.val}}
+			if steps = append(steps, same); k == len(roots)-1 {
+				last = append(last, same)
+			}
 		}
 	}
-	return steps
+	return steps, last
+}
+
+// need notes n and all that it is computed from.
+func (n *node) need(needed map[*node]bool) {
+	if needed[n] {
+		return
+	}
+	needed[n] = true
+	for _, x := range n.in {
+		x.need(needed)
+	}
+	if n.viewed != nil {
+		n.viewed.need(needed)
+	}
 }
 
 // markLastReads says of each node up to which step its value must be kept.

@@ -9,24 +9,27 @@ import (
 // A Plan computes results of a graph from its inputs.
 type Plan struct {
 	steps []step
+	last  []step // those that the last result needs
 	renew []step
 	wide  []spread
 }
 
 // Run computes the results of the inputs.
-func (p *Plan) Run() {
-	for i := range p.steps {
-		s := &p.steps[i]
+func (p *Plan) Run() { eval(p.steps) }
+
+// RunLast computes the last of the results alone; what the others are then has no meaning.
+func (p *Plan) RunLast() { eval(p.last) }
+
+func eval(steps []step) {
+	for i := range steps {
+		s := &steps[i]
 		s.k.Eval(s.out, s.in)
 	}
 }
 
 // Renew follows inputs that vary. It allocates nothing.
 func (p *Plan) Renew() {
-	for i := range p.renew {
-		s := &p.renew[i]
-		s.k.Eval(s.out, s.in)
-	}
+	eval(p.renew)
 	for _, s := range p.wide {
 		s.to.SetConstant(s.from.Data)
 	}
@@ -78,7 +81,8 @@ func New(samples int, inputs []Input, results []Result) (*Plan, error) {
 		}
 	}
 	p.prune(roots)
-	pl := &Plan{steps: p.bind(roots), renew: p.renew, wide: p.wide}
+	pl := &Plan{renew: p.renew, wide: p.wide}
+	pl.steps, pl.last = p.bind(roots)
 	pl.Renew()
 	return pl, nil
 }

@@ -16,7 +16,7 @@ import (
 type mover struct {
 	*path
 	n         int
-	ex        *graph.Executor // ∇ log r: log r itself is needed at the end of a trajectory only
+	ex        *graph.Executor // ∇ log r, and where a trajectory may end log r
 	to        candidates
 	res       renewal
 	walls     *walls
@@ -55,7 +55,7 @@ type completion struct {
 func newMover(d *graph.Density, shared *path, n int, complete func(n int) Completer) (*mover, error) {
 	m := &mover{path: shared, n: n, res: renewal{relocated: newRelocated(shared.relocations)}}
 	var err error
-	if m.ex, err = d.Executor(n, graph.Compute{Grad: true}); err != nil {
+	if m.ex, err = d.Executor(n, graph.Compute{Out: true, Grad: true}); err != nil {
 		return nil, err
 	}
 	if m.to.value, err = d.Executor(n, graph.Compute{Out: true}); err != nil {
@@ -218,7 +218,7 @@ func (m *mover) hamiltonian(s, half *states, rng *rand.Rand) (accepted float64, 
 	if half != nil {
 		half.set(s)
 	}
-	if err := m.force(); err != nil {
+	if err := m.force(x.RunGrad); err != nil {
 		return 0, err
 	}
 	for i := 0; i < len(m.v); i += n {
@@ -240,42 +240,39 @@ func (m *mover) hamiltonian(s, half *states, rng *rand.Rand) (accepted float64, 
 		if m.stopped() {
 			return 0, nil
 		}
-		if err := m.force(); err != nil {
-			return 0, err
-		}
-		switch {
-		case k == steps-1:
-			m.kick(step / 2)
-		case half != nil && k == steps/2-1:
-			m.kick(step / 2)
-			if _, err := m.arrive(half, rng); err != nil {
+		halfway := half != nil && k == steps/2-1
+		if k < steps-1 && !halfway {
+			if err := m.force(x.RunGrad); err != nil {
 				return 0, err
 			}
-			m.kick(step / 2)
-		default:
 			m.kick(step)
+			continue
+		}
+		if err := m.force(x.Run); err != nil {
+			return 0, err
+		}
+		if m.kick(step / 2); halfway {
+			m.arrive(half, rng)
+			m.kick(step / 2)
 		}
 	}
 	m.gradients += n * (steps + 1)
-	return m.arrive(s, rng)
+	return m.arrive(s, rng), nil
 }
 
 // arrive moves the points of s, where the trajectories began, to where these are now or not, and returns the mean probability of it.
-func (m *mover) arrive(s *states, rng *rand.Rand) (accepted float64, err error) {
+func (m *mover) arrive(s *states, rng *rand.Rand) (accepted float64) {
 	m.covariance.apply(m.v, m.p, m.room, m.n)
 	copy(m.gain, m.energy)
 	m.addDots(m.gain, -0.5, m.p, m.v)
-	copy(m.to.value.Z, m.ex.Z)
-	copy(m.to.value.Signs, m.ex.Signs)
-	if err := m.to.value.Run(); err != nil {
-		return 0, err
-	}
-	m.to.count(m.to.broken, m.path)
+	to := m.to
+	to.value = m.ex
+	to.count(to.broken, m.path)
 	for i := range m.gain {
-		m.gain[i] += m.logPath(m.to.value.Out[i], m.to.logQ[i], m.to.broken[i])
+		m.gain[i] += m.logPath(to.value.Out[i], to.logQ[i], to.broken[i])
 	}
 	m.addVolume(m.gain, 1)
-	return m.to.accept(s, m.gain, rng), nil
+	return to.accept(s, m.gain, rng)
 }
 
 // drift moves the points along their velocities for a time.
@@ -297,8 +294,8 @@ func (m *mover) addVolume(dst []float64, a float64) {
 }
 
 // force computes the gradients of log r and log q0, and log q0; in other coordinates than the program's, that of log π in them.
-func (m *mover) force() error {
-	err := m.gradient()
+func (m *mover) force(run func() error) error {
+	err := m.gradient(run)
 	if m.coordinates != nil {
 		m.pathGradient()
 		m.coordinates.pull(m.pull, m.w, m.factors, m.room, m.away, m.n)
@@ -306,11 +303,11 @@ func (m *mover) force() error {
 	return err
 }
 
-func (m *mover) gradient() error {
+func (m *mover) gradient(run func() error) error {
 	if m.beta < 1 {
 		m.toStart(m.to.logQ, m.ex.Z)
 	}
-	return m.ex.Run()
+	return run()
 }
 
 // pathGradient makes m.pull the gradient of log π.
@@ -327,7 +324,7 @@ func (m *mover) pathGradient() {
 func (m *mover) gradientsAt(p *weighed) error {
 	copy(m.ex.Z, p.z)
 	m.walls.arr.SignBatch(m.ex.Signs, m.ex.Z, m.n)
-	err := m.gradient()
+	err := m.gradient(m.ex.RunGrad)
 	m.pathGradient()
 	p.grad = slices.Clone(m.pull)
 	m.gradients += m.n
