@@ -281,6 +281,8 @@ const (
 
 // A summedLaw is what laws have been made of: draws of the rest.
 type summedLaw struct {
+	mu    sync.Mutex
+	axes  []family.Law // of latents, when they have been asked for
 	once  sync.Once
 	z     []float64
 	share [][]float64
@@ -348,8 +350,24 @@ func (q *Q) Exact(h regions.Hyperplane) bool {
 }
 
 // Law implements family.Q. That of a switch is an average over draws of the rest, of flat
-// pieces with the mass that the posterior has there.
-func (q *Q) Law(h regions.Hyperplane) (law family.Law) {
+// pieces with the mass that the posterior has there. Laws of latents are kept, and must not be changed.
+func (q *Q) Law(h regions.Hyperplane) family.Law {
+	if len(h.Index) != 1 || h.Coef[0] != 1 || h.Const != 0 {
+		return q.newLaw(h)
+	}
+	q.law.mu.Lock()
+	defer q.law.mu.Unlock()
+	if q.law.axes == nil {
+		q.law.axes = make([]family.Law, q.Dim())
+	}
+	l := &q.law.axes[h.Index[0]]
+	if *l == nil {
+		*l = q.newLaw(h)
+	}
+	return *l
+}
+
+func (q *Q) newLaw(h regions.Hyperplane) (law family.Law) {
 	at := -1
 	for k, w := range q.Switches {
 		if slices.Contains(h.Index, w.Latent) {
