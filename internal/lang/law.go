@@ -48,7 +48,7 @@ type coordinate struct {
 	start func(p []float64) (center, scale float64)
 	// residual is the log density of e, where center + scale·e, as start has them,
 	// is the coordinate.
-	residual func(e float64, p []float64) float64
+	residual func(e, center, scale float64, p []float64) float64
 	// shares is the distribution of e, for laws of which it is known.
 	shares *residuals.Shares
 	// light says of laws on the line that their tails fall off as those of a normal.

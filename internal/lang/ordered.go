@@ -42,10 +42,10 @@ func newLeastLaw(base *Law, n int) *Law {
 				center, scale = base.coordinate.start(p)
 				return center + scale*median, scale * width
 			},
-			residual: func(e float64, p []float64) float64 {
-				e = median + width*e
+			residual: func(e, center, scale float64, p []float64) float64 {
+				e, scale = median+width*e, scale/width
 				above := base.coordinate.shares.LogMass(e, math.Inf(1))
-				return math.Log(width*float64(n)) + base.coordinate.residual(e, p) + powerLog(n-1, above)
+				return math.Log(width*float64(n)) + base.coordinate.residual(e, center-scale*median, scale, p) + powerLog(n-1, above)
 			},
 		},
 	}
@@ -68,13 +68,10 @@ func newGapLaw(base *Law, n int) *Law {
 		center, scale = base.coordinate.start(params)
 		return center, scale, params, (p[len(p)-1] - center) / scale
 	}
-	log := func(u, scale, above float64) float64 {
-		return math.Log(scale * (base.coordinate.shares.Quantile(share(u, n), above, math.Inf(1)) - above))
+	log := func(share, scale, above float64) float64 {
+		return math.Log(scale * (base.coordinate.shares.Quantile(share, above, math.Inf(1)) - above))
 	}
-	start := func(p []float64) (center, width float64) {
-		_, scale, _, above := at(p)
-		return log(0.5, scale, above), (log(0.84, scale, above) - log(0.16, scale, above)) / 2
-	}
+	low, median, high := share(0.16, n), share(0.5, n), share(0.84, n)
 	return &Law{
 		name: fmt.Sprintf("gap to the least of %d %s", n, base.name), support: Positives, params: append(base.params[:len(base.params):len(base.params)], param{"above", AnyReal}),
 		logProb: func(gap Expr, p []Expr) Expr {
@@ -84,17 +81,19 @@ func newGapLaw(base *Law, n int) *Law {
 		},
 		rand: func(p []float64, rng *rand.Rand) float64 {
 			_, scale, _, above := at(p)
-			return log(unitRand(rng), scale, above)
+			return log(share(unitRand(rng), n), scale, above)
 		},
 		coordinate: coordinate{
-			start: start,
-			residual: func(e float64, p []float64) float64 {
-				logGap, width := start(p)
+			start: func(p []float64) (logGap, width float64) {
+				_, scale, _, above := at(p)
+				return log(median, scale, above), (log(high, scale, above) - log(low, scale, above)) / 2
+			},
+			residual: func(e, logGap, width float64, p []float64) float64 {
 				logGap += width * e
-				_, scale, params, above := at(p)
+				center, scale, params, above := at(p)
 				e = above + math.Exp(logGap)/scale
 				left, before := base.coordinate.shares.LogMass(e, math.Inf(1)), base.coordinate.shares.LogMass(above, math.Inf(1))
-				return math.Log(width*float64(n)/scale) + logGap + base.coordinate.residual(e, params) + powerLog(n-1, left) - float64(n)*before
+				return math.Log(width*float64(n)/scale) + logGap + base.coordinate.residual(e, center, scale, params) + powerLog(n-1, left) - float64(n)*before
 			},
 		},
 	}

@@ -13,7 +13,7 @@ func newParamLaw(name string, s Support) *Law {
 		rand:    func(p []float64, _ *rand.Rand) float64 { return p[0] },
 		coordinate: coordinate{
 			start:    func(p []float64) (center, scale float64) { return p[0], p[1] },
-			residual: func(float64, []float64) float64 { return 0 },
+			residual: func(_, _, _ float64, _ []float64) float64 { return 0 },
 		},
 	}
 	return f

@@ -38,7 +38,7 @@ var HalfNormal = &Law{
 	coordinate: coordinate{
 		shares: &halfNormalShares,
 		start:  func(p []float64) (center, scale float64) { return math.Log(halfNormalMedian * p[0]), 1 },
-		residual: func(e float64, _ []float64) float64 {
+		residual: func(e, _, _ float64, _ []float64) float64 {
 			x := halfNormalMedian * math.Exp(e)
 			return math.Log(halfNormalMedian) + e - 0.5*x*x - 0.5*math.Log(math.Pi/2)
 		},
@@ -64,7 +64,7 @@ var Exponential = &Law{
 	coordinate: coordinate{
 		shares:   &exponentialShares,
 		start:    func(p []float64) (center, scale float64) { return -math.Log(p[0]), 1 },
-		residual: func(e float64, _ []float64) float64 { return e - math.Exp(e) },
+		residual: func(e, _, _ float64, _ []float64) float64 { return e - math.Exp(e) },
 	},
 	tails: tails{
 		quantile: func(u Expr, p []Expr) Expr { return Div(Apply(kernel.ExponentialOfNormal, u), p[0]) },
@@ -85,7 +85,7 @@ var Gamma = &Law{
 	rand:    func(p []float64, rng *rand.Rand) float64 { return logGammaRand(p[0], rng) - math.Log(p[1]) },
 	coordinate: coordinate{
 		start:    func(p []float64) (center, scale float64) { return math.Log(p[0] / p[1]), 1 / math.Sqrt(p[0]) },
-		residual: func(e float64, p []float64) float64 { return gammaResidual(e, p[0]) },
+		residual: func(e, _, _ float64, p []float64) float64 { return gammaResidual(e, p[0]) },
 	},
 	tails: tails{
 		quantile: func(u Expr, p []Expr) Expr { return Div(standardGamma(u, p[0]), p[1]) },
@@ -127,7 +127,7 @@ var ChiSquared = &Law{
 	rand:    func(p []float64, rng *rand.Rand) float64 { return logGammaRand(0.5*p[0], rng) + math.Ln2 },
 	coordinate: coordinate{
 		start:    func(p []float64) (center, scale float64) { return math.Log(p[0]), math.Sqrt(2 / p[0]) },
-		residual: func(e float64, p []float64) float64 { return gammaResidual(e, 0.5*p[0]) },
+		residual: func(e, _, _ float64, p []float64) float64 { return gammaResidual(e, 0.5*p[0]) },
 	},
 	tails: tails{
 		quantile: func(u Expr, p []Expr) Expr { return Mul(2, standardGamma(u, Mul(0.5, p[0]))) },
@@ -159,7 +159,7 @@ var Beta = &Law{
 	rand: func(p []float64, rng *rand.Rand) float64 { return logGammaRand(p[0], rng) - logGammaRand(p[1], rng) },
 	coordinate: coordinate{
 		start: func(p []float64) (center, scale float64) { return math.Log(p[0] / p[1]), math.Sqrt(1/p[0] + 1/p[1]) },
-		residual: func(e float64, p []float64) float64 {
+		residual: func(e, _, _ float64, p []float64) float64 {
 			scale := math.Sqrt(1/p[0] + 1/p[1])
 			u := math.Log(p[0]/p[1]) + scale*e
 			norm := kernel.Lgamma.Value(p[0]+p[1]) - kernel.Lgamma.Value(p[0]) - kernel.Lgamma.Value(p[1])
@@ -214,7 +214,7 @@ var HalfCauchy = &Law{
 	},
 	coordinate: coordinate{
 		start: func(p []float64) (center, scale float64) { return math.Log(p[0]), logHalfCauchySD },
-		residual: func(e float64, _ []float64) float64 {
+		residual: func(e, _, _ float64, _ []float64) float64 {
 			w := logHalfCauchySD * math.Abs(e)
 			return -w - math.Log1p(math.Exp(-2*w))
 		},
@@ -238,8 +238,10 @@ var Weibull = &Law{
 	},
 	rand: func(p []float64, rng *rand.Rand) float64 { return math.Log(p[1]) + math.Log(expRand(rng))/p[0] },
 	coordinate: coordinate{
-		start:    func(p []float64) (center, scale float64) { return math.Log(p[1]), gumbelSD / p[0] },
-		residual: func(e float64, _ []float64) float64 { return math.Log(gumbelSD) + gumbelSD*e - math.Exp(gumbelSD*e) },
+		start: func(p []float64) (center, scale float64) { return math.Log(p[1]), gumbelSD / p[0] },
+		residual: func(e, _, _ float64, _ []float64) float64 {
+			return math.Log(gumbelSD) + gumbelSD*e - math.Exp(gumbelSD*e)
+		},
 	},
 	tails: tails{
 		quantile: func(u Expr, p []Expr) Expr { return Mul(p[1], Exp(Div(logExponential(u), p[0]))) },
@@ -289,7 +291,7 @@ var InverseGamma = &Law{
 	rand: func(p []float64, rng *rand.Rand) float64 { return math.Log(p[1]) - logGammaRand(p[0], rng) },
 	coordinate: coordinate{
 		start:    func(p []float64) (center, scale float64) { return math.Log(p[1] / p[0]), 1 / math.Sqrt(p[0]) },
-		residual: func(e float64, p []float64) float64 { return gammaResidual(-e, p[0]) },
+		residual: func(e, _, _ float64, p []float64) float64 { return gammaResidual(-e, p[0]) },
 	},
 	tails: tails{
 		quantile: func(u Expr, p []Expr) Expr { return Div(p[1], standardGamma(Neg(u), p[0])) },

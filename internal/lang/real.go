@@ -29,7 +29,7 @@ var Normal = &Law{
 	moments: moments{mean: func(p []Expr) Expr { return p[0] }, variance: func(p []Expr) Expr { return Square(p[1]) }},
 }
 
-func normalResidual(e float64, _ []float64) float64 { return -0.5*e*e - halfLog2Pi }
+func normalResidual(e, _, _ float64, _ []float64) float64 { return -0.5*e*e - halfLog2Pi }
 
 // Logarithms that the compiler would take at each call.
 var (
@@ -86,7 +86,7 @@ var Logistic = &Law{
 	},
 }
 
-func logisticResidual(e float64, _ []float64) float64 {
+func logisticResidual(e, _, _ float64, _ []float64) float64 {
 	r := logisticSD * math.Abs(e)
 	return math.Log(logisticSD) - r - 2*math.Log1p(math.Exp(-r))
 }
@@ -102,7 +102,7 @@ var Laplace = &Law{
 	},
 	coordinate: coordinate{
 		start:    func(p []float64) (center, scale float64) { return p[0], p[1] * math.Sqrt2 },
-		residual: func(e float64, _ []float64) float64 { return -math.Sqrt2*math.Abs(e) - 0.5*math.Ln2 },
+		residual: func(e, _, _ float64, _ []float64) float64 { return -math.Sqrt2*math.Abs(e) - 0.5*math.Ln2 },
 	},
 	tails: tails{
 		quantile: located(kernel.LaplaceOfNormal),
@@ -126,7 +126,7 @@ var StudentsT = &Law{
 	},
 	coordinate: coordinate{
 		start: func(p []float64) (center, scale float64) { return p[0], p[1] },
-		residual: func(e float64, p []float64) float64 {
+		residual: func(e, _, _ float64, p []float64) float64 {
 			return kernel.GammaRatio.Value(0.5*p[2]) - halfLog2Pi - kernel.StudentTail.Value2(e, p[2])
 		},
 	},
@@ -158,7 +158,7 @@ var Cauchy = &Law{
 	rand: func(p []float64, rng *rand.Rand) float64 { return p[0] + p[1]*math.Tan(math.Pi*(unitRand(rng)-0.5)) },
 	coordinate: coordinate{
 		start:    func(p []float64) (center, scale float64) { return p[0], p[1] },
-		residual: func(e float64, _ []float64) float64 { return -logPi - kernel.StudentTail.Value2(e, 1) },
+		residual: func(e, _, _ float64, _ []float64) float64 { return -logPi - kernel.StudentTail.Value2(e, 1) },
 	},
 	tails: tails{
 		quantile: located(kernel.CauchyOfNormal),
@@ -179,8 +179,10 @@ var Gumbel = &Law{
 	},
 	rand: func(p []float64, rng *rand.Rand) float64 { return p[0] - p[1]*math.Log(expRand(rng)) },
 	coordinate: coordinate{
-		start:    func(p []float64) (center, scale float64) { return p[0], p[1] * gumbelSD },
-		residual: func(e float64, _ []float64) float64 { return math.Log(gumbelSD) - gumbelSD*e - math.Exp(-gumbelSD*e) },
+		start: func(p []float64) (center, scale float64) { return p[0], p[1] * gumbelSD },
+		residual: func(e, _, _ float64, _ []float64) float64 {
+			return math.Log(gumbelSD) - gumbelSD*e - math.Exp(-gumbelSD*e)
+		},
 	},
 	tails: tails{
 		quantile: func(u Expr, p []Expr) Expr { return Sub(p[0], Mul(p[1], logExponential(Neg(u)))) },

@@ -24,8 +24,8 @@ type Prior struct {
 	Normal bool
 	// Start is a central value and a scale.
 	Start func(p []float64) (center, scale float64)
-	// LogProb is the log density of a residual; nil for a law whose log density is the node Term alone.
-	LogProb func(e float64, p []float64) float64
+	// LogProb is the log density of a residual, given what Start has; nil for a law whose log density is the node Term alone.
+	LogProb func(e, center, scale float64, p []float64) float64
 	Term    ir.ID
 	// Shares is the distribution of the residual, where it is known.
 	Shares *Shares

@@ -298,7 +298,7 @@ func (r *Batch) logResidual(s *step, e []float64) {
 	}
 	if s.logProb == nil {
 		for k := range e {
-			r.tmp[k] = s.LogProb(e[k], r.params(s, k))
+			r.tmp[k] = s.LogProb(e[k], s.center[k], s.scale[k], r.params(s, k))
 		}
 		return
 	}
@@ -462,7 +462,7 @@ func (r *Batch) LogPriorOf(i, k int) float64 {
 	if s.logProb != nil {
 		return s.logProb[k]
 	}
-	return s.LogProb((r.Z[i*r.N+k]-center)/scale, r.params(s, k)) - math.Log(scale)
+	return s.LogProb((r.Z[i*r.N+k]-center)/scale, center, scale, r.params(s, k)) - math.Log(scale)
 }
 
 // Fixed reports whether the prior of latent i has only numbers as parameters.
