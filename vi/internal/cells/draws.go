@@ -79,10 +79,14 @@ func drawsOf(q family.Q, n int, rng *rand.Rand) (list [][]float64) {
 		}
 		return list
 	}
+	var z []float64
+	var drawer family.Drawer
 	for ; n > 0; n -= drawnAtOnce {
 		width := min(n, drawnAtOnce)
-		z := make([]float64, width*q.Dim())
-		q.Drawer(width).Draw(z, rng)
+		if len(z) != width*q.Dim() {
+			z, drawer = make([]float64, width*q.Dim()), q.Drawer(width)
+		}
+		drawer.Draw(z, rng)
 		all := make([]float64, len(z))
 		for k := range width {
 			x := all[k*q.Dim():][:q.Dim()]

@@ -111,23 +111,32 @@ func newRest(d *graph.Density, switches []derive.SwitchLatent) (*rest, error) {
 
 // logR is log r at points of the rest, without the prior of what is summed out.
 func (b *rest) logR(ctx context.Context, points [][]float64) (logs []float64, err error) {
-	whole := make([][]float64, len(points))
-	for k, x := range points {
+	whole := make([][]float64, min(len(points), weighedAtOnce))
+	for k := range whole {
 		whole[k] = slices.Clone(b.at)
-		for j, i := range b.latents {
-			whole[k][i] = x[j]
-		}
 	}
-	if logs, err = draws.LogR(b.d, whole); err == nil {
-		err = ctx.Err()
+	for some := range slices.Chunk(points, weighedAtOnce) {
+		for k, x := range some {
+			for j, i := range b.latents {
+				whole[k][i] = x[j]
+			}
+		}
+		more, err := draws.LogR(b.d, whole[:len(some)])
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		logs = append(logs, more...)
 	}
 	for k, v := range logs {
 		if logs[k] = v - b.constant; math.IsNaN(v) {
 			logs[k] = math.Inf(-1)
 		}
 	}
-	return logs, err
+	return logs, nil
 }
+
+// weighedAtOnce is of how many points log r is computed together.
+const weighedAtOnce = 4096
 
 // A half are draws of some chains.
 type chainHalf struct {
