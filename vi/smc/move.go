@@ -218,7 +218,7 @@ func (m *mover) hamiltonian(s, half *states, rng *rand.Rand) (accepted float64, 
 	if half != nil {
 		half.set(s)
 	}
-	if err := m.force(x.RunGrad); err != nil {
+	if err := m.force(false); err != nil {
 		return 0, err
 	}
 	for i := 0; i < len(m.v); i += n {
@@ -240,16 +240,13 @@ func (m *mover) hamiltonian(s, half *states, rng *rand.Rand) (accepted float64, 
 		if m.stopped() {
 			return 0, nil
 		}
-		halfway := half != nil && k == steps/2-1
-		if k < steps-1 && !halfway {
-			if err := m.force(x.RunGrad); err != nil {
-				return 0, err
-			}
+		last, halfway := k == steps-1, half != nil && k == steps/2-1
+		if err := m.force(last || halfway); err != nil {
+			return 0, err
+		}
+		if !last && !halfway {
 			m.kick(step)
 			continue
-		}
-		if err := m.force(x.Run); err != nil {
-			return 0, err
 		}
 		if m.kick(step / 2); halfway {
 			m.arrive(half, rng)
@@ -265,14 +262,16 @@ func (m *mover) arrive(s *states, rng *rand.Rand) (accepted float64) {
 	m.covariance.apply(m.v, m.p, m.room, m.n)
 	copy(m.gain, m.energy)
 	m.addDots(m.gain, -0.5, m.p, m.v)
-	to := m.to
-	to.value = m.ex
-	to.count(to.broken, m.path)
+	was := m.to.value
+	m.to.value = m.ex
+	m.to.count(m.to.broken, m.path)
 	for i := range m.gain {
-		m.gain[i] += m.logPath(to.value.Out[i], to.logQ[i], to.broken[i])
+		m.gain[i] += m.logPath(m.to.value.Out[i], m.to.logQ[i], m.to.broken[i])
 	}
 	m.addVolume(m.gain, 1)
-	return to.accept(s, m.gain, rng)
+	accepted = m.to.accept(s, m.gain, rng)
+	m.to.value = was
+	return accepted
 }
 
 // drift moves the points along their velocities for a time.
@@ -293,9 +292,9 @@ func (m *mover) addVolume(dst []float64, a float64) {
 	}
 }
 
-// force computes the gradients of log r and log q0, and log q0; in other coordinates than the program's, that of log π in them.
-func (m *mover) force(run func() error) error {
-	err := m.gradient(run)
+// force computes the gradients of log r and log q0, log q0, and log r itself or not; in other coordinates than the program's, the gradient of log π in them.
+func (m *mover) force(value bool) error {
+	err := m.gradient(value)
 	if m.coordinates != nil {
 		m.pathGradient()
 		m.coordinates.pull(m.pull, m.w, m.factors, m.room, m.away, m.n)
@@ -303,11 +302,14 @@ func (m *mover) force(run func() error) error {
 	return err
 }
 
-func (m *mover) gradient(run func() error) error {
+func (m *mover) gradient(value bool) error {
 	if m.beta < 1 {
 		m.toStart(m.to.logQ, m.ex.Z)
 	}
-	return run()
+	if value {
+		return m.ex.Run()
+	}
+	return m.ex.RunGrad()
 }
 
 // pathGradient makes m.pull the gradient of log π.
@@ -324,7 +326,7 @@ func (m *mover) pathGradient() {
 func (m *mover) gradientsAt(p *weighed) error {
 	copy(m.ex.Z, p.z)
 	m.walls.arr.SignBatch(m.ex.Signs, m.ex.Z, m.n)
-	err := m.gradient(m.ex.RunGrad)
+	err := m.gradient(false)
 	m.pathGradient()
 	p.grad = slices.Clone(m.pull)
 	m.gradients += m.n

@@ -380,23 +380,8 @@ func (q *Q) newLaw(h regions.Hyperplane) (law family.Law) {
 	w, share, l := q.Switches[at], q.drawn()[at], slices.Index(h.Index, q.Switches[at].Latent)
 	batch := q.take(leastLawDraws)
 	defer q.put(batch)
-	sum, laws := batch.sum, make([]family.Law, len(w.Planes)+1) // by interval
-	add := func(j, k int, share, rest float64) {                // the pieces of interval j at sample k
-		lo, hi := sum.between(at, j, k)
-		end := func(u float64) float64 {
-			return h.Coef[l]*sum.prior.Within(w.Latent, k, min(max(u, lawEnd), 1-lawEnd), lo, hi) + rest
-		}
-		for part := range lawParts {
-			from, to := end(float64(part)/lawParts), end(float64(part+1)/lawParts)
-			if from > to {
-				from, to = to, from
-			}
-			if to > from {
-				laws[j] = append(laws[j], family.Piece{Weight: share / lawParts, Mean: (from + to) / 2, SD: 10 * (to - from), Lo: from, Hi: to})
-			}
-		}
-	}
-	n := q.size
+	n, sum, laws := q.size, batch.sum, make([]family.Law, len(w.Planes)+1) // by interval
+	add := func(j, k int, share, rest float64) { laws[j] = sum.appendPieces(laws[j], at, j, k, share, h.Coef[l], rest) }
 	if len(h.Index) == 1 && len(w.Index) == 0 && sum.prior.Fixed(w.Latent) { // all draws have the same pieces
 		for j := range laws {
 			total := 0.0
@@ -433,6 +418,24 @@ func (q *Q) newLaw(h regions.Hyperplane) (law family.Law) {
 	}
 	for k := range law {
 		law[k].Weight /= total
+	}
+	return law
+}
+
+// appendPieces appends the law of a·z + rest to law, for switch i of sample k in its interval j, which has a share.
+func (s *Sum) appendPieces(law family.Law, i, j, k int, share, a, rest float64) family.Law {
+	lo, hi := s.between(i, j, k)
+	end := func(u float64) float64 {
+		return a*s.prior.Within(s.Switches[i].Latent, k, min(max(u, lawEnd), 1-lawEnd), lo, hi) + rest
+	}
+	for part := range lawParts {
+		from, to := end(float64(part)/lawParts), end(float64(part+1)/lawParts)
+		if from > to {
+			from, to = to, from
+		}
+		if to > from {
+			law = append(law, family.Piece{Weight: share / lawParts, Mean: (from + to) / 2, SD: 10 * (to - from), Lo: from, Hi: to})
+		}
 	}
 	return law
 }
