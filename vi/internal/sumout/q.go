@@ -381,7 +381,9 @@ func (q *Q) newLaw(h regions.Hyperplane) (law family.Law) {
 	batch := q.take(leastLawDraws)
 	defer q.put(batch)
 	n, sum, laws := q.size, batch.sum, make([]family.Law, len(w.Planes)+1) // by interval
-	add := func(j, k int, share, rest float64) { laws[j] = sum.appendPieces(laws[j], at, j, k, share, h.Coef[l], rest) }
+	add := func(j, k int, share, rest float64) {
+		laws[j] = sum.appendPieces(laws[j], at, j, k, share, h.Coef[l], rest)
+	}
 	if len(h.Index) == 1 && len(w.Index) == 0 && sum.prior.Fixed(w.Latent) { // all draws have the same pieces
 		for j := range laws {
 			total := 0.0
