@@ -467,6 +467,40 @@ func TestChains(t *testing.T) {
 	}
 }
 
+// Of more and more draws of chains, which come from other coordinates, a sample is what it would be without the ones before: in the memory of these, and where that
+// is not enough.
+func TestChainsGrow(t *testing.T) {
+	m := graph.NewModel()
+	m.Sample("scale", graph.Exponential(1))
+	m.SampleVector("x", graph.Ordered(3, graph.Normal(0, 1)))
+	d := vitest.Compile(t, m)
+	rng := rand.New(rand.NewPCG(*seed, 6))
+	chains := Chains{N: 4, Groups: 2, To: func(draws [][]float64) {
+		for _, z := range draws {
+			z[0]++
+			z[1] *= 2
+		}
+	}}
+	for _, n := range []int{100, 140, 260, 264} {
+		for len(chains.Z) < n {
+			chains.Z = append(chains.Z, d.PriorDraw(nil, rng))
+		}
+		before := chains.Before
+		chains.Before = nil
+		want := OfChains(d, nil, chains)
+		chains.Before = before
+		s := OfChains(d, nil, chains)
+		require.Equal(t, want.Z, s.Z)
+		require.Equal(t, chains.Z[n-1][0]+1, s.Point(n - 1)[0])
+		for i := range d.Dim() {
+			require.Equal(t, want.Latent(i), s.Latent(i))
+			require.Equal(t, want.Proposal().SD(i), s.Proposal().SD(i))
+		}
+		require.Equal(t, want.Components(), s.Components())
+		chains.Before = s
+	}
+}
+
 func TestDrawErrors(t *testing.T) {
 	d := vitest.Smooth(t)
 	q := family.Independent([]float64{0, 0}, []float64{1, 1})
