@@ -162,7 +162,7 @@ func (c *Crossing) Trajectory() (moved bool, err error) {
 }
 
 // Gradient computes the gradients of log r at the points.
-func (c *Crossing) Gradient() error { return c.m.ex.Run() }
+func (c *Crossing) Gradient() error { return c.m.ex.RunGrad() }
 
 // Relocated are draws after so many relocations each, at β = 1; forgetful ones leave out the volume of gaps.
 func Relocated(d *graph.Density, draws [][]float64, times int, forgetful bool) ([][]float64, error) {
