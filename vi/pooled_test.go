@@ -96,3 +96,13 @@ func TestPooledSwitches(t *testing.T) {
 	one, zero := 0.3*math.Exp(-0.5*0.1*0.1), 0.7*math.Exp(-0.5*1.1*1.1)
 	require.InDelta(t, one/(one+zero), share, 5*math.Sqrt(0.25/n))
 }
+
+// A sample goes on from one before only if it has its draws, and these are still there to be compared.
+func TestBegins(t *testing.T) {
+	draws := [][]float64{{1}, {2}, {3}}
+	require.True(t, begins(draws, draws[:2]))
+	require.True(t, begins(draws, draws))
+	require.False(t, begins(draws[:2], draws))
+	require.False(t, begins(draws, [][]float64{{1}, {2}}))
+	require.False(t, begins(draws, nil))
+}

@@ -285,10 +285,10 @@ func shifted(draws [][]float64, shift func(draws [][]float64)) [][]float64 {
 	return all
 }
 
-// begins reports whether draws begin with the first ones, which are the same slices then.
+// begins reports whether there are first draws, and draws begin with them, which are the same slices then.
 func begins(draws, first [][]float64) bool {
 	n := len(first)
-	return n == 0 || n <= len(draws) && &draws[0][0] == &first[0][0] && &draws[n-1][0] == &first[n-1][0]
+	return n > 0 && n <= len(draws) && &draws[0][0] == &first[0][0] && &draws[n-1][0] == &first[n-1][0]
 }
 
 // take makes p the posterior of the sampler's draws.

@@ -98,7 +98,7 @@ type Executor struct {
 // TapeMachine.
 func (x *Executor) Run() error { return x.run() }
 
-// RunGrad is a Run that makes Grad alone: what Out and OutSum are then has no meaning.
+// RunGrad is a Run that makes Grad alone, which must have been asked for: what Out and OutSum are then has no meaning.
 func (x *Executor) RunGrad() error { return x.grad() }
 
 // Spread makes all samples z.

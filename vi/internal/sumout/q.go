@@ -320,19 +320,20 @@ func (q *Q) drawn() (share [][]float64) {
 		for _, w := range q.Switches {
 			q.law.share = append(q.law.share, make([]float64, (len(w.Planes)+1)*n))
 		}
-		sum := q.take(leastLawDraws)
-		defer q.put(sum)
-		sum.batches(q.law.z, n, func(first, some int) {
-			if err := sum.sum.Run(nil); err != nil {
+		batch := q.take(leastLawDraws)
+		defer q.put(batch)
+		sum := batch.sum
+		batch.batches(q.law.z, n, func(first, some int) {
+			if err := sum.Run(nil); err != nil {
 				panic("sumout: " + err.Error())
 			}
-			for i, share := range sum.sum.Marginals() {
+			for i, share := range sum.Marginals() {
 				for j := range len(q.Switches[i].Planes) + 1 {
-					copy(q.law.share[i][j*n+first:][:some], share[j*sum.sum.N:])
+					copy(q.law.share[i][j*n+first:][:some], share[j*sum.N:])
 				}
 			}
 			for k := range some {
-				sum.sum.draw(k, u[2*len(q.Switches)*(first+k):], q.law.z, first+k, n)
+				sum.draw(k, u[2*len(q.Switches)*(first+k):], q.law.z, first+k, n)
 			}
 		})
 	})
