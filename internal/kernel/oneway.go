@@ -52,24 +52,21 @@ func (w *oneWay) move(m Matrix, step, move int) []float64 { return w.row(m, w.mo
 // forward sets sum, and the working rows.
 func (w *oneWay) forward(sum []float64) {
 	for t := w.Steps - 1; t >= 0; t-- { // what there is from the change on
-		row := w.path(t)
-		copy(row, w.seen(t, w.to))
-		if t+1 < w.Steps {
-			vec.Add(row, row, w.path(t+1))
-			vec.Add(row, row, w.move(w.in, t+1, w.remain))
+		if row, seen := w.path(t), w.seen(t, w.to); t+1 == w.Steps {
+			copy(row, seen)
+		} else {
+			vec.Add3(row, seen, w.path(t+1), w.move(w.in, t+1, w.remain))
 		}
 	}
 	vec.Add(w.path(0), w.path(0), w.row(w.in, w.to))
 	before, top := w.x[:w.n], w.more[:w.n]
-	copy(before, w.row(w.in, w.from))
+	vec.Add(before, w.row(w.in, w.from), w.seen(0, w.from))
 	copy(top, w.path(0))
 	for t := 1; t <= w.Steps; t++ {
-		vec.Add(before, before, w.seen(t-1, w.from))
 		row := w.path(t)
 		if t < w.Steps {
-			vec.Add(row, row, before)
-			vec.Add(row, row, w.move(w.in, t, w.leave))
-			vec.Add(before, before, w.move(w.in, t, w.stay))
+			vec.Add3(row, row, before, w.move(w.in, t, w.leave))
+			vec.Add3(before, before, w.move(w.in, t, w.stay), w.seen(t, w.from))
 		} else {
 			copy(row, before)
 		}
@@ -97,35 +94,47 @@ func (w *oneWay) forward(sum []float64) {
 
 // backward sets the gradient.
 func (w *oneWay) backward(out Matrix, g []float64) {
-	for r := range w.emission(0) {
-		clear(w.row(out, r))
-	}
-	x, sum, scaled := w.x[:w.n], w.apart[:w.n], w.more[:w.n]
+	part, scaled := w.x[:w.n], w.more[:w.n]
 	vec.GatedMul(scaled, g, w.times(), 1)
-	part := func(step int) []float64 {
-		vec.GatedMul(x, scaled, w.path(step), 1)
-		return x
-	}
-	clear(sum)
-	for t := range w.Steps { // sum is the part of the paths that have changed
-		vec.Add(sum, sum, part(t))
-		copy(w.row(out, w.emission(t)+w.to), sum)
-		if t == 0 {
-			copy(w.row(out, w.to), x)
-			continue
-		}
-		remain, leave := w.move(out, t, w.remain), w.move(out, t, w.leave)
-		vec.Add(remain, remain, w.row(out, w.emission(t-1)+w.to))
-		vec.Add(leave, leave, x)
-	}
-	clear(sum)
-	for t := w.Steps - 1; t >= 0; t-- { // that have not
-		vec.Add(sum, sum, part(t+1))
-		copy(w.row(out, w.emission(t)+w.from), sum)
-		if t > 0 {
-			stay := w.move(out, t, w.stay)
-			vec.Add(stay, stay, sum)
+	if !w.Varying {
+		for m := range w.To {
+			clear(w.move(out, 1, m))
 		}
 	}
-	copy(w.row(out, w.from), sum)
+	first := w.row(out, w.to)
+	vec.GatedMul(first, scaled, w.path(0), 1)
+	changed := w.row(out, w.emission(0)+w.to) // the part of the paths that have
+	copy(changed, first)
+	for t := 1; t < w.Steps; t++ {
+		vec.GatedMul(part, scaled, w.path(t), 1)
+		w.addMove(out, t, w.leave, part)
+		w.addMove(out, t, w.remain, changed)
+		now := w.row(out, w.emission(t)+w.to)
+		vec.Add(now, changed, part)
+		changed = now
+	}
+	vec.GatedMul(part, scaled, w.path(w.Steps), 1)
+	same := part // that of those that have not
+	for t := w.Steps - 1; t >= 0; t-- {
+		now := w.row(out, w.emission(t)+w.from)
+		if t+1 == w.Steps {
+			copy(now, same)
+		} else {
+			vec.GatedMul(part, scaled, w.path(t+1), 1)
+			vec.Add(now, same, part)
+		}
+		if same = now; t > 0 {
+			w.addMove(out, t, w.stay, same)
+		}
+	}
+	copy(w.row(out, w.from), same)
+}
+
+// addMove adds to the gradient by a move to a step, which was 0 unless steps have moves of their own.
+func (w *oneWay) addMove(out Matrix, step, move int, part []float64) {
+	if row := w.move(out, step, move); w.Varying {
+		copy(row, part)
+	} else {
+		vec.Add(row, row, part)
+	}
 }

@@ -21,6 +21,9 @@ func fillAVX2(dst *float64, n int, c float64)
 func addAVX2(dst, x, y *float64, n int)
 
 //go:noescape
+func add3AVX2(dst, x, y, z *float64, n int)
+
+//go:noescape
 func mulAVX2(dst, x, y *float64, n int)
 
 //go:noescape

@@ -78,6 +78,18 @@ func Add(dst, x, y []float64) {
 	}
 }
 
+// Add3 is dst = x + y + z.
+func Add3(dst, x, y, z []float64) {
+	x, y, z = x[:len(dst)], y[:len(dst)], z[:len(dst)]
+	i := quads(len(dst))
+	if i > 0 {
+		add3AVX2(&dst[0], &x[0], &y[0], &z[0], i)
+	}
+	for ; i < len(dst); i++ {
+		dst[i] = x[i] + y[i] + z[i]
+	}
+}
+
 // Mul is dst = x·y.
 func Mul(dst, x, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]

@@ -141,6 +141,26 @@ loop:
 	VZEROUPPER
 	RET
 
+// func add3AVX2(dst, x, y, z *float64, n int)
+TEXT ·add3AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ y+16(FP), DX
+	MOVQ z+24(FP), BX
+	MOVQ n+32(FP), CX
+	XORQ AX, AX
+
+loop:
+	VMOVUPD (SI)(AX*8), Y0
+	VADDPD  (DX)(AX*8), Y0, Y0
+	VADDPD  (BX)(AX*8), Y0, Y0
+	VMOVUPD Y0, (DI)(AX*8)
+	ADDQ    $4, AX
+	CMPQ    AX, CX
+	JLT     loop
+	VZEROUPPER
+	RET
+
 // func mulAVX2(dst, x, y *float64, n int)
 TEXT ·mulAVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI

@@ -61,6 +61,8 @@ var loops = []loop{
 		func(_, x, y float64, _ [3]float64) float64 { return x + y }},
 	{"Add in place", func(dst, x, _ []float64, _ [][]float64) { Add(dst, dst, x) },
 		func(dst, x, _ float64, _ [3]float64) float64 { return dst + x }},
+	{"Add3", func(dst, x, y []float64, _ [][]float64) { Add3(dst, dst, x, y) },
+		func(dst, x, y float64, _ [3]float64) float64 { return dst + x + y }},
 	{"Mul", func(dst, x, y []float64, _ [][]float64) { Mul(dst, x, y) },
 		func(_, x, y float64, _ [3]float64) float64 { return x * y }},
 	{"Div", func(dst, x, y []float64, _ [][]float64) { Div(dst, x, y) },
