@@ -173,12 +173,15 @@ func (e *Graph) elementwise(f *form) *gorgonia.Node {
 
 // inverses are one by one those of the second operands of quotients, each computed once.
 func (e *Graph) inverses(f *form) *gorgonia.Node {
-	by := f.args[1]
+	once := slices.Clone(f.columns[1])
+	slices.Sort(once)
+	once = slices.Compact(once)
 	rows := make(kernel.RowList, len(f.Rows))
 	for r, id := range f.columns[1] {
-		rows[r] = e.b.At[id].row
+		at, _ := slices.BinarySearch(once, id)
+		rows[r] = int32(at)
 	}
-	all := e.apply(kernel.Elementwise{F: kernel.Recip}, gorgonia.Nodes{e.nodes[by]}, true)
+	all := e.apply(kernel.Elementwise{F: kernel.Recip}, gorgonia.Nodes{e.operand(f.args[1], once)}, true)
 	return e.apply(kernel.Gather{Idx: rows}, gorgonia.Nodes{all}, true)
 }
 
