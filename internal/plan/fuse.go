@@ -13,10 +13,12 @@ func (p *planner) fuse(roots []*root) {
 		n.scaleByConstant()
 		n.foldScales()
 		n.foldReduce()
-		n.pickRows()
 	}
 	for _, n := range slices.Backward(p.order) {
 		p.accumulate(n)
+	}
+	for _, n := range p.order {
+		n.pickRows(p.cols)
 	}
 	p.prune(roots)
 	for _, n := range p.order {

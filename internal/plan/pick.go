@@ -7,34 +7,71 @@ import (
 	"github.com/facetvi/facet/internal/vec"
 )
 
-// A pick is a select of rows wherever they are: row r is row of[1][r] of in[1] where
-// the sign in row of[0][r] of in[0] is 1, else row of[2][r] of in[2].
-type pick struct{ of [3]kernel.RowList }
+// A pick is a select, a product or a sum of two of rows wherever they are: row r is k of the rows of[j][r] of the operands in[j].
+type pick struct {
+	k  kernel.Kernel
+	of [3]kernel.RowList
+}
 
 // Eval sets out to the rows.
 func (k pick) Eval(out kernel.Matrix, in []kernel.Matrix) {
-	s, a, b := k.of[0], k.of[1], k.of[2]
-	if out.Cols == 1 {
-		for r := range out.Data {
-			from, at := in[2].Data, b[r]
-			if in[0].Data[s[r]] == 1 {
-				from, at = in[1].Data, a[r]
-			}
-			out.Data[r] = from[at]
-		}
+	if _, is := k.k.(kernel.Select); is && out.Cols == 1 {
+		k.selectColumn(out.Data, in)
 		return
 	}
-	for r := range s {
-		vec.Select(out.Row(r), in[0].Row(int(s[r])), in[1].Row(int(a[r])), in[2].Row(int(b[r])))
+	a, b := k.of[0], k.of[1]
+	switch f := k.k.(type) {
+	case kernel.Select:
+		for r, s := range a {
+			vec.Select(out.Row(r), in[0].Row(int(s)), in[1].Row(int(b[r])), in[2].Row(int(k.of[2][r])))
+		}
+	case kernel.GradTimes:
+		for r, g := range a {
+			vec.GatedMul(out.Row(r), in[0].Row(int(g)), in[1].Row(int(b[r])), f.C)
+		}
+	case kernel.WeightedSum:
+		for r, x := range a {
+			vec.Affine2(out.Row(r), in[0].Row(int(x)), in[1].Row(int(b[r])), f.Coef[0].At(r), f.Coef[1].At(r), f.C.At(r))
+		}
+	default:
+		for r, x := range a {
+			vec.Mul(out.Row(r), in[0].Row(int(x)), in[1].Row(int(b[r])))
+		}
 	}
 }
 
-// pickRows makes a select of gathers a pick, which needs no copies of the rows.
-func (n *node) pickRows() {
-	if _, ok := n.k.(kernel.Select); !ok {
+// selectColumn is Eval of a select of one column.
+func (k pick) selectColumn(out []float64, in []kernel.Matrix) {
+	for r := range out {
+		from, at := in[2].Data, k.of[2][r]
+		if in[0].Data[k.of[0][r]] == 1 {
+			from, at = in[1].Data, k.of[1][r]
+		}
+		out[r] = from[at]
+	}
+}
+
+// pickable reports whether k can be that of a pick for so many columns and operands.
+func pickable(k kernel.Kernel, cols, operands int) bool {
+	switch k := k.(type) {
+	case kernel.Select:
+		return true
+	case kernel.GradTimes:
+		return cols > 1
+	case kernel.WeightedSum:
+		return cols > 1 && operands == 2
+	case kernel.Elementwise:
+		return cols > 1 && k.F == kernel.Mul
+	}
+	return false
+}
+
+// pickRows lets n read what gathers copy, if it can, where that is.
+func (n *node) pickRows(cols int) {
+	if !pickable(n.k, cols, len(n.in)) {
 		return
 	}
-	var k pick
+	k := pick{k: n.k}
 	in, gathers := slices.Clone(n.in), false
 	for j := range in {
 		k.of[j] = kernel.RowRange(0, n.rows)
