@@ -39,12 +39,14 @@ func (r *sampler) finish() error {
 			return nil
 		}
 		if c.moves >= next {
-			more := goal / effective
+			more, by := goal/effective, spare
 			if r.s.Enough != nil {
-				if more = r.leastStates() / float64(c.n); more <= 1 || r.s.Complete == nil { // else no answer would end the run
+				if more = r.leastStates() / float64(c.n); more <= 1 || r.s.Complete == nil {
 					more = max(r.s.Enough(r.found()), more)
+				} else { // no answer would end the run, which goes on to the least number of states
+					by = 1
 				}
-				goal = spare * more * effective
+				goal = by * more * effective
 			}
 			if more <= 1 {
 				return nil
@@ -57,7 +59,7 @@ func (r *sampler) finish() error {
 			}
 			r.relearn(more)
 			r.lengthen(more)
-			next = max(firstLook, 1+int(float64(c.moves)*min(spare*more, mostFurther)))
+			next = max(firstLook, 1+int(float64(c.moves)*min(by*more, mostFurther)))
 		}
 		if spent >= most/5 && goal/effective*spent > most {
 			return nil
