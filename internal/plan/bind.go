@@ -90,7 +90,7 @@ func (p *planner) step(n *node) step {
 		s.in = append(s.in, v)
 	}
 	if p.cols > 1 {
-		s.k = byRows(s.k, s.in[0].Rows)
+		s.k = byRows(s.k, s.in)
 	}
 	return s
 }

@@ -13,8 +13,10 @@
 //	   │              computed now, and is a number from then on
 //	   │  fuse        products with constants ─▶ scalings, which products with gradients
 //	   │              take in; a Reduce reads through what leads to it; chains of sums of
-//	   │              gradients ─▶ one accumulate; runs of neighbouring rows ─▶ views, without a step
-//	   │  bind        each value gets a slice, used again when the value is dead
+//	   │              gradients ─▶ one accumulate; runs of neighbouring rows ─▶ views, without a step;
+//	   │              products and sums read rows that a Gather copies where they are
+//	   │  bind        each value gets a slice, used again when the value is dead; a Reduce of one
+//	   │              or two operands makes row after row
 //	   ▼
 //	steps ── Run      allocates nothing
 //

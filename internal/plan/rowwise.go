@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/facetvi/facet/internal/kernel"
 	"github.com/facetvi/facet/internal/vec"
 )
@@ -13,19 +15,20 @@ type rowwise struct {
 	split     int32 // rows of the first operand
 }
 
-// byRows is k, or what computes the same row by row, for an operand with so many rows.
-func byRows(k kernel.Kernel, rows int) kernel.Kernel {
+// byRows is k, or what computes the same of the operands row by row.
+func byRows(k kernel.Kernel, in []kernel.Matrix) kernel.Kernel {
 	switch k := k.(type) {
 	case kernel.Reduce:
-		if len(k.M) == 1 || len(k.M) == 2 {
-			return newRowwise(k, rows)
+		if len(in) == 1 || len(in) == 2 {
+			return newRowwise(k, in[0].Rows)
 		}
 	case kernel.Spread:
-		return newRowwise(kernel.Reduce{Rows: k.Rows, C: kernel.Coefs{0}, M: []kernel.Sparse{k.M}}, rows)
+		return newRowwise(kernel.Reduce{Rows: k.Rows, C: kernel.Coefs{0}, M: []kernel.Sparse{k.M}}, in[0].Rows)
 	}
 	return k
 }
 
+// newRowwise is k of a first operand with so many rows.
 func newRowwise(k kernel.Reduce, rows int) rowwise {
 	r := rowwise{from: make([]int32, k.Rows+1), split: int32(rows)}
 	for i := range k.Rows {
@@ -39,7 +42,7 @@ func newRowwise(k kernel.Reduce, rows int) rowwise {
 	for i := range k.Rows {
 		r.from[i+1] += r.from[i]
 	}
-	next := append([]int32(nil), r.from...)
+	next := slices.Clone(r.from)
 	r.ref, r.w = make([]int32, r.from[k.Rows]), make([]float64, r.from[k.Rows])
 	for j, m := range k.M {
 		for e, row := range m.Row {
