@@ -18,6 +18,9 @@ func (p *planner) fuse(roots []*root) {
 		p.accumulate(n)
 	}
 	for _, n := range p.order {
+		if p.cols > 1 {
+			n.reduceGathers()
+		}
 		n.pickRows(p.cols)
 	}
 	p.prune(roots)

@@ -7,7 +7,7 @@ import (
 	"github.com/facetvi/facet/internal/vec"
 )
 
-// A pick is a select, a product or a sum of two of rows wherever they are: row r is k of the rows of[j][r] of the operands in[j].
+// A pick is a select or a product of rows wherever they are: row r is k of the rows of[j][r] of the operands in[j].
 type pick struct {
 	k  kernel.Kernel
 	of [3]kernel.RowList
@@ -19,24 +19,14 @@ func (k pick) Eval(out kernel.Matrix, in []kernel.Matrix) {
 		k.selectColumn(out.Data, in)
 		return
 	}
-	a, b := k.of[0], k.of[1]
+	n, a, b := out.Cols, k.of[0], k.of[1]
 	switch f := k.k.(type) {
 	case kernel.Select:
-		for r, s := range a {
-			vec.Select(out.Row(r), in[0].Row(int(s)), in[1].Row(int(b[r])), in[2].Row(int(k.of[2][r])))
-		}
+		vec.SelectRows(out.Data, in[0].Data, in[1].Data, in[2].Data, n, a, b, k.of[2])
 	case kernel.GradTimes:
-		for r, g := range a {
-			vec.GatedMul(out.Row(r), in[0].Row(int(g)), in[1].Row(int(b[r])), f.C)
-		}
-	case kernel.WeightedSum:
-		for r, x := range a {
-			vec.Affine2(out.Row(r), in[0].Row(int(x)), in[1].Row(int(b[r])), f.Coef[0].At(r), f.Coef[1].At(r), f.C.At(r))
-		}
+		vec.GatedMulRows(out.Data, in[0].Data, in[1].Data, n, a, b, f.C)
 	default:
-		for r, x := range a {
-			vec.Mul(out.Row(r), in[0].Row(int(x)), in[1].Row(int(b[r])))
-		}
+		vec.MulRows(out.Data, in[0].Data, in[1].Data, n, a, b)
 	}
 }
 
@@ -51,24 +41,43 @@ func (k pick) selectColumn(out []float64, in []kernel.Matrix) {
 	}
 }
 
-// pickable reports whether k can be that of a pick for so many columns and operands.
-func pickable(k kernel.Kernel, cols, operands int) bool {
+// pickable reports whether k can be that of a pick for so many columns.
+func pickable(k kernel.Kernel, cols int) bool {
 	switch k := k.(type) {
 	case kernel.Select:
 		return true
 	case kernel.GradTimes:
-		return cols > 1
-	case kernel.WeightedSum:
-		return cols > 1 && operands == 2
+		return cols%4 == 0
 	case kernel.Elementwise:
-		return cols > 1 && k.F == kernel.Mul
+		return cols%4 == 0 && k.F == kernel.Mul
 	}
 	return false
 }
 
+// reduceGathers makes a sum of two a reduce, if that can read what a gather copies.
+func (n *node) reduceGathers() {
+	k, ok := n.k.(kernel.WeightedSum)
+	if !ok || len(n.in) != 2 || !slices.ContainsFunc(n.in, (*node).copies) {
+		return
+	}
+	all := kernel.RowRange(0, n.rows)
+	n.k = kernel.Reduce{Rows: n.rows, C: k.C, M: []kernel.Sparse{{Row: all, Col: all, W: k.Coef[0]}, {Row: all, Col: all, W: k.Coef[1]}}}
+	n.foldReduce()
+}
+
+// copies reports whether n is a gather that is no view, which costs nothing.
+func (n *node) copies() bool {
+	g, ok := n.k.(kernel.Gather)
+	if ok {
+		_, ok = g.Idx.Run()
+		ok = !ok
+	}
+	return ok
+}
+
 // pickRows lets n read what gathers copy, if it can, where that is.
 func (n *node) pickRows(cols int) {
-	if !pickable(n.k, cols, len(n.in)) {
+	if !pickable(n.k, cols) {
 		return
 	}
 	k := pick{k: n.k}
@@ -80,8 +89,7 @@ func (n *node) pickRows(cols int) {
 			if !ok {
 				break
 			}
-			_, run := g.Idx.Run() // which is a view, and costs nothing
-			gathers = gathers || !run
+			gathers = gathers || in[j].copies()
 			k.of[j], in[j] = k.of[j].Of(g.Idx), in[j].in[0]
 		}
 	}

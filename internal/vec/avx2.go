@@ -54,6 +54,15 @@ func gatedMulAVX2(dst, v, x *float64, n int, a float64)
 func selectAVX2(dst, s, a, b *float64, n int)
 
 //go:noescape
+func mulRowsAVX2(dst, x, y *float64, n, rows int, rx, ry *int32)
+
+//go:noescape
+func gatedMulRowsAVX2(dst, v, x *float64, n, rows int, rv, rx *int32, a float64)
+
+//go:noescape
+func selectRowsAVX2(dst, s, a, b *float64, n, rows int, rs, ra, rb *int32)
+
+//go:noescape
 func lookup1AVX2(dst, s0 *float64, n int, t *[8]float64)
 
 //go:noescape

@@ -71,6 +71,10 @@ func TestNothingOutside(t *testing.T) {
 				AddSumDotRows(a, c, x, y, n)
 				AffineRows(dst, x, n, a, c)
 				StepRows(dst, x, n, []StepRow{{1, 2, 2}, {1, 2, 0}, {1, 2, 1}})
+				first, second := []int32{2, 0, 2}, []int32{1, 2, 0}
+				MulRows(dst, x, y, n, first, second)
+				GatedMulRows(dst, x, y, n, first, second, 2)
+				SelectRows(dst, x, y, square[:rows*n], n, first, second, first)
 				m := Rows{A: x, B: y, Split: rows}
 				AddRows(v[0], x, []int32{0, 2}, a[:2])
 				AddSparse(dst, x, n, []int32{0, 2, 2}, []int32{1, 1, 0}, few)

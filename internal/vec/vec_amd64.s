@@ -453,6 +453,113 @@ loop:
 	VZEROUPPER
 	RET
 
+// PICK makes to the address of the row that the number at of names, and goes to the next number. R13 are the bytes of a row.
+#define PICK(of, base, to) \
+	MOVLQSX (of), to; \
+	IMULQ   R13, to;  \
+	ADDQ    base, to; \
+	ADDQ    $4, of
+
+// func mulRowsAVX2(dst, x, y *float64, n, rows int, rx, ry *int32)
+TEXT ·mulRowsAVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ y+16(FP), R9
+	MOVQ n+24(FP), CX
+	MOVQ rows+32(FP), R12
+	MOVQ rx+40(FP), R10
+	MOVQ ry+48(FP), R11
+	MOVQ CX, R13
+	SHLQ $3, R13
+
+row:
+	PICK(R10, R8, SI)
+	PICK(R11, R9, DX)
+	XORQ AX, AX
+
+loop:
+	VMOVUPD (SI)(AX*8), Y0
+	VMULPD  (DX)(AX*8), Y0, Y0
+	VMOVUPD Y0, (DI)(AX*8)
+	ADDQ    $4, AX
+	CMPQ    AX, CX
+	JLT     loop
+	ADDQ    R13, DI
+	DECQ    R12
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func gatedMulRowsAVX2(dst, v, x *float64, n, rows int, rv, rx *int32, a float64)
+TEXT ·gatedMulRowsAVX2(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), DI
+	MOVQ         v+8(FP), R8
+	MOVQ         x+16(FP), R9
+	MOVQ         n+24(FP), CX
+	MOVQ         rows+32(FP), R12
+	MOVQ         rv+40(FP), R10
+	MOVQ         rx+48(FP), R11
+	VBROADCASTSD a+56(FP), Y0
+	VXORPD       Y1, Y1, Y1
+	MOVQ         CX, R13
+	SHLQ         $3, R13
+
+row:
+	PICK(R10, R8, SI)
+	PICK(R11, R9, DX)
+	XORQ AX, AX
+
+loop:
+	VMOVUPD (SI)(AX*8), Y2
+	VMULPD  (DX)(AX*8), Y0, Y3
+	VCMPPD  $4, Y1, Y2, Y4     // v is not 0, or NaN
+	VMULPD  Y3, Y2, Y3
+	VANDPD  Y4, Y3, Y3
+	VMOVUPD Y3, (DI)(AX*8)
+	ADDQ    $4, AX
+	CMPQ    AX, CX
+	JLT     loop
+	ADDQ    R13, DI
+	DECQ    R12
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func selectRowsAVX2(dst, s, a, b *float64, n, rows int, rs, ra, rb *int32)
+TEXT ·selectRowsAVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), DI
+	MOVQ s+8(FP), R8
+	MOVQ n+32(FP), CX
+	MOVQ rows+40(FP), R12
+	MOVQ rs+48(FP), R9
+	MOVQ ra+56(FP), R10
+	MOVQ rb+64(FP), R11
+	MOVQ CX, R13
+	SHLQ $3, R13
+
+row:
+	MOVQ a+16(FP), AX
+	PICK(R10, AX, DX)
+	MOVQ b+24(FP), AX
+	PICK(R11, AX, BX)
+	PICK(R9, R8, SI)
+	XORQ AX, AX
+
+loop:
+	VMOVUPD   (SI)(AX*8), Y0
+	VPSLLQ    $2, Y0, Y0              // bit 61, set in 1.0 only, becomes the sign
+	VMOVUPD   (BX)(AX*8), Y1
+	VBLENDVPD Y0, (DX)(AX*8), Y1, Y1
+	VMOVUPD   Y1, (DI)(AX*8)
+	ADDQ      $4, AX
+	CMPQ      AX, CX
+	JLT       loop
+	ADDQ      R13, DI
+	DECQ      R12
+	JNZ       row
+	VZEROUPPER
+	RET
+
 // func lookup1AVX2(dst, s0 *float64, n int, t *[8]float64)
 TEXT ·lookup1AVX2(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), DI

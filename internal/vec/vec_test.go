@@ -308,6 +308,9 @@ func TestNothing(t *testing.T) {
 		AddSumDotRows(nil, nil, nil, nil, 16)
 		AffineRows(nil, nil, 16, nil, nil)
 		StepRows(nil, nil, 16, nil)
+		MulRows(nil, nil, nil, 16, nil, nil)
+		GatedMulRows(nil, nil, nil, 16, nil, nil, 1)
+		SelectRows(nil, nil, nil, nil, 16, nil, nil, nil)
 		one := []float64{1}
 		AddSumDotRows(one, one, nil, nil, 0)
 		AffineRows(nil, nil, 0, one, one)
@@ -363,6 +366,24 @@ func TestRows(t *testing.T) {
 			AffineRows(dst[:3*n], x, n, a, c)
 			for i, v := range x {
 				requireSame(t, c[i/n]+float64(a[i/n]*v), dst[i], "%d of rows of %d", i, n)
+			}
+			y, sign := numbers(rng, 3*n), numbers(rng, 2*n)
+			for i := range sign {
+				sign[i] = float64(rng.IntN(2))
+			}
+			rx, ry, rs := []int32{2, 0, 2}, []int32{1, 2, 0}, []int32{0, 1, 1}
+			at := func(of []float64, rows []int32, i int) float64 { return of[int(rows[i/n])*n+i%n] }
+			MulRows(dst[:3*n], x, y, n, rx, ry)
+			for i := range x {
+				requireSame(t, at(x, rx, i)*at(y, ry, i), dst[i], "%d of products of rows of %d", i, n)
+			}
+			GatedMulRows(dst[:3*n], sign, x, n, rs, rx, 2)
+			for i := range x {
+				requireSame(t, choose(at(sign, rs, i) == 1, 2*at(x, rx, i), 0), dst[i], "%d of gated products of rows of %d", i, n)
+			}
+			SelectRows(dst[:3*n], sign, x, y, n, rs, rx, ry)
+			for i := range x {
+				requireSame(t, choose(at(sign, rs, i) == 1, at(x, rx, i), at(y, ry, i)), dst[i], "%d of selected rows of %d", i, n)
 			}
 			p := []StepRow{{1, 0.5, 2}, {-2, 0, 0}, {1, 0, 2}}
 			StepRows(dst[:3*n], x, n, p)
