@@ -62,8 +62,8 @@ func OfChains(d *graph.Density, q family.Q, c Chains) *Sample {
 	return s
 }
 
-// moreRoom is by how much more memory is taken than numbers need that may become more.
-const moreRoom = 1.5
+// moreRoom is by how much more memory is taken than numbers need that may become more: a little beyond half as many again, as a sampler's draws become.
+const moreRoom = 1.6
 
 // grow makes room for the draws of s, with those of before, if it is not nil, and returns how many these are. It takes their memory.
 func (s *Sample) grow(before *Sample, dim int) (known int) {

@@ -78,14 +78,19 @@ func (s *Sample) Latent(i int) []float64 {
 	return s.columns[i]
 }
 
-// values are those of latent i at the draws, of which the first ones are known.
+// values are those of latent i at the draws, of which the first ones are known. It takes the memory of these.
 func (s *Sample) values(i int, known []float64) []float64 {
 	z := s.Z[i*s.Len():][:s.Len()]
 	if !s.density.Coordinate(i).Transformed() {
 		return z
 	}
-	x := make([]float64, len(z))
-	for k := copy(x, known); k < len(x); k++ {
+	x := known
+	if cap(x) < len(z) {
+		x = make([]float64, len(z), int(moreRoom*float64(len(z))))
+		copy(x, known)
+	}
+	x = x[:len(z)]
+	for k := len(known); k < len(x); k++ {
 		x[k] = s.density.Coordinate(i).Value(z[k])
 	}
 	return x
