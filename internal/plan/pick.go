@@ -67,12 +67,12 @@ func (n *node) reduceGathers() {
 
 // copies reports whether n is a gather that is no view, which costs nothing.
 func (n *node) copies() bool {
-	g, ok := n.k.(kernel.Gather)
-	if ok {
-		_, ok = g.Idx.Run()
-		ok = !ok
+	g, is := n.k.(kernel.Gather)
+	if !is {
+		return false
 	}
-	return ok
+	_, run := g.Idx.Run()
+	return !run
 }
 
 // pickRows lets n read what gathers copy, if it can, where that is.
