@@ -15,6 +15,8 @@ type Affine struct {
 	Ref  []int32
 	Coef []float64
 	Base [2]int32
+	// Apart says that there are two operands, and no row uses one of the result.
+	Apart bool
 }
 
 func (k Affine) outRows([]int) int { return len(k.C) }
@@ -22,6 +24,8 @@ func (k Affine) outRows([]int) int { return len(k.C) }
 // Eval implements [Kernel].
 func (k Affine) Eval(out Matrix, in []Matrix) {
 	switch {
+	case k.Apart:
+		vec.Rows{A: in[0].Data, B: in[1].Data, Split: k.Base[0]}.Sparse(out.Data, out.Cols, k.C, k.From, k.Ref, k.Coef)
 	case k.Base[0] < k.Base[1]:
 		k.evalTwo(out, in)
 	case out.Cols == 1:
