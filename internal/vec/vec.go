@@ -146,13 +146,14 @@ func FirstExit(x, m []float64, a, b float64) (k int, ago float64) {
 		for ; i < min(from+64, n); i++ {
 			x[i] += float64(a * m[i])
 			x[n+i] += float64(b * m[i])
-			if (x[i]-x[ahead(x, n, i)])*x[n+i] >= 0 {
+			if (x[i]-x[ahead(n, i, x[n+i])])*x[n+i] >= 0 {
 				left |= 1 << (i - from)
 			}
 		}
 		for ; left != 0; left &= left - 1 { // those on a bound, too
 			i := from + bits.TrailingZeros64(left)
-			if by := (x[i] - x[ahead(x, n, i)]) / x[n+i]; by > ago && x[n+i] != 0 {
+			speed := x[n+i]
+			if by := (x[i] - x[ahead(n, i, speed)]) / speed; by > ago && speed != 0 {
 				k, ago = i, by
 			}
 		}
@@ -160,8 +161,8 @@ func FirstExit(x, m []float64, a, b float64) (k int, ago float64) {
 	return k, ago
 }
 
-// ahead is where the bound is that number i gets to: the lower one if its speed is negative.
-func ahead(x []float64, n, i int) int { return 3*n + i - n&int(int64(math.Float64bits(x[n+i]))>>63) }
+// ahead is where the bound is that number i of n gets to: the lower one if its speed is negative.
+func ahead(n, i int, speed float64) int { return 3*n + i - n&int(int64(math.Float64bits(speed))>>63) }
 
 // Transpose writes the columns of x, rows × n, to dst, each so many numbers behind the one before.
 func Transpose(dst []float64, stride int, x []float64, rows, n int) {

@@ -141,8 +141,9 @@ func (w *walls) collide(k int, t float64, p []float64, at *path) {
 			w.aim(to, w.covariance)
 		}
 		gain := (w.pay(k, up, s, to.q, at) - s) / to.q
+		a := to.a[:len(to.latents)]
 		for j, i := range to.latents {
-			p[int(i)*w.n] += gain * to.a[j]
+			p[int(i)*w.n] += gain * a[j]
 		}
 		further := gain * (w.until - w.time)
 		vec.AddScaled(w.shift, further, to.reach)
