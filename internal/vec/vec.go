@@ -1,9 +1,6 @@
 package vec
 
-import (
-	"math"
-	"math/bits"
-)
+import "math"
 
 // wide is the length from which a vector loop pays for its call.
 const wide = 4
@@ -135,34 +132,24 @@ func Larger(dst, apart, x, y []float64) {
 // FirstExit is about n numbers, their speeds, n lower bounds and n upper ones, which are in x one after the other. It adds a·m to the numbers and b·m to the
 // speeds. Of those that have got beyond their bounds it is the first to have left them, and how long ago that is; −1 if none has.
 func FirstExit(x, m []float64, a, b float64) (k int, ago float64) {
-	n, whole := len(m), quads(len(m))
+	n, i := len(m), quads(len(m))
 	x, k = x[:4*n], -1
-	for from := 0; from < n; from += 64 {
-		i, left := from, uint64(0)
-		if from < whole {
-			i = min(from+64, whole)
-			left = exitsAVX2(&x[from], &m[from], n, i-from, a, b)
+	if i > 0 {
+		k, ago = firstExitAVX2(&x[0], &m[0], n, i, a, b)
+	}
+	for ; i < n; i++ {
+		x[i] += float64(a * m[i])
+		x[n+i] += float64(b * m[i])
+		speed, bound := x[n+i], x[3*n+i]
+		if math.Signbit(speed) {
+			bound = x[2*n+i]
 		}
-		for ; i < min(from+64, n); i++ {
-			x[i] += float64(a * m[i])
-			x[n+i] += float64(b * m[i])
-			if (x[i]-x[ahead(n, i, x[n+i])])*x[n+i] >= 0 {
-				left |= 1 << (i - from)
-			}
-		}
-		for ; left != 0; left &= left - 1 { // those on a bound, too
-			i := from + bits.TrailingZeros64(left)
-			speed := x[n+i]
-			if by := (x[i] - x[ahead(n, i, speed)]) / speed; by > ago && speed != 0 {
-				k, ago = i, by
-			}
+		if by := (x[i] - bound) / speed; by > ago && speed != 0 {
+			k, ago = i, by
 		}
 	}
 	return k, ago
 }
-
-// ahead is where the bound is that number i of n gets to: the lower one if its speed is negative.
-func ahead(n, i int, speed float64) int { return 3*n + i - n&int(int64(math.Float64bits(speed))>>63) }
 
 // Transpose writes the columns of x, rows × n, to dst, each so many numbers behind the one before.
 func Transpose(dst []float64, stride int, x []float64, rows, n int) {

@@ -226,19 +226,28 @@ loop:
 	VZEROUPPER
 	RET
 
-// func exitsAVX2(x, m *float64, n, to int, a, b float64) (left uint64)
-TEXT ·exitsAVX2(SB), NOSPLIT, $0-56
+// func firstExitAVX2(x, m *float64, n, to int, a, b float64) (k int, ago float64)
+TEXT ·firstExitAVX2(SB), NOSPLIT, $0-64
 	MOVQ         x+0(FP), DI
 	MOVQ         m+8(FP), R9
-	MOVQ         n+16(FP), R8
-	MOVQ         to+24(FP), AX
+	MOVQ         n+16(FP), R10
 	VBROADCASTSD a+32(FP), Y0
 	VBROADCASTSD b+40(FP), Y1
-	LEAQ         (DI)(R8*8), SI // speeds
-	LEAQ         (SI)(R8*8), DX // lower bounds
-	LEAQ         (DX)(R8*8), R8 // upper bounds
-	XORQ         CX, CX
-	SUBQ         $4, AX
+	SHLQ         $3, R10
+	LEAQ         (DI)(R10*1), SI // speeds
+	LEAQ         (SI)(R10*1), DX // lower bounds
+	LEAQ         (DX)(R10*1), R8 // upper bounds
+	MOVQ         $-1, R11        // the first
+	VXORPD       X5, X5, X5      // how long ago it left
+	VXORPD       X6, X6, X6
+	XORQ         R12, R12
+
+block: // of up to 64, from R12 to R13
+	LEAQ    64(R12), R13
+	CMPQ    R13, to+24(FP)
+	CMOVQGT to+24(FP), R13
+	LEAQ    -4(R13), AX
+	XORQ    CX, CX
 
 loop: // from the last to the first
 	VMULPD    (R9)(AX*8), Y0, Y2
@@ -255,8 +264,39 @@ loop: // from the last to the first
 	SHLQ      $4, CX
 	ORQ       BX, CX
 	SUBQ      $4, AX
+	CMPQ      AX, R12
 	JGE       loop
-	MOVQ      CX, left+48(FP)
+	JMP       more
+
+left: // by number AX, or it is on its bound
+	BSFQ     CX, AX
+	LEAQ     -1(CX), BX
+	ANDQ     BX, CX
+	ADDQ     R12, AX
+	VMOVSD   (SI)(AX*8), X3
+	MOVQ     (SI)(AX*8), R15
+	SARQ     $63, R15
+	ANDQ     R10, R15
+	LEAQ     (R8)(AX*8), BX
+	SUBQ     R15, BX
+	VMOVSD   (DI)(AX*8), X2
+	VSUBSD   (BX), X2, X2
+	VDIVSD   X3, X2, X2
+	VUCOMISD X5, X2
+	JLS      more
+	VUCOMISD X6, X3
+	JEQ      more
+	VMOVAPD  X2, X5
+	MOVQ     AX, R11
+
+more:
+	TESTQ CX, CX
+	JNE   left
+	MOVQ  R13, R12
+	CMPQ  R12, to+24(FP)
+	JLT   block
+	MOVQ  R11, k+48(FP)
+	VMOVSD X5, ago+56(FP)
 	VZEROUPPER
 	RET
 
