@@ -168,19 +168,25 @@ func (j *LocalJumps) Bind() *LocalJump {
 
 // At is the change of log r from the − to the + side of hyperplane l at a point of it.
 func (x *LocalJump) At(l int, at Point) float64 {
-	root := x.roots[l]
-	if root < 0 {
-		return 0
-	}
-	if n := &x.nodes[root]; n.Kind == ir.Const {
-		return n.V
+	if v, constant := x.Constant(l); constant {
+		return v
 	}
 	if x.run++; x.run == 0 { // the count has come round
 		clear(x.seen)
 		x.run = 1
 	}
 	x.at = at
-	return x.value(ir.ID(root))
+	return x.value(ir.ID(x.roots[l]))
+}
+
+// Constant is the jump at hyperplane l, if it is the same at all points of it.
+func (x *LocalJump) Constant(l int) (v float64, constant bool) {
+	root := x.roots[l]
+	if root < 0 {
+		return 0, true
+	}
+	n := &x.nodes[root]
+	return n.V, n.Kind == ir.Const
 }
 
 func (x *LocalJump) value(id ir.ID) (v float64) {

@@ -256,10 +256,9 @@ loop: // from the last to the first
 	VADDPD    (SI)(AX*8), Y3, Y3
 	VMOVUPD   Y2, (DI)(AX*8)
 	VMOVUPD   Y3, (SI)(AX*8)
-	VMOVUPD   (R8)(AX*8), Y4
-	VBLENDVPD Y3, (DX)(AX*8), Y4, Y4 // the bound ahead
-	VSUBPD    Y2, Y4, Y2
-	VXORPD    Y3, Y2, Y2             // negative where it is not ahead
+	VCMPPD    $0x1d, (R8)(AX*8), Y2, Y4 // not below the upper bound
+	VCMPPD    $0x12, (DX)(AX*8), Y2, Y2 // not above the lower one
+	VORPD     Y4, Y2, Y2
 	VMOVMSKPD Y2, BX
 	SHLQ      $4, CX
 	ORQ       BX, CX

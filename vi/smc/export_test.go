@@ -19,7 +19,7 @@ import (
 
 // Free are settings with walls at which nothing is paid: what is left of them is that signs are a state.
 func (s Settings) Free() Settings {
-	s.wrong = func(w *walls) { w.jumps = free{} }
+	s.wrong = func(w *walls) { w.pays(free{}) }
 	return s
 }
 
@@ -27,9 +27,11 @@ type free struct{}
 
 func (free) At(int, derive.Point) float64 { return 0 }
 
+func (free) Constant(int) (float64, bool) { return 0, true }
+
 // OneWay are settings with walls at which what goes up to the + side pays, and what comes back is not paid. Paths do not reverse.
 func (s Settings) OneWay() Settings {
-	s.wrong = func(w *walls) { w.jumps = oneWay{w.jumps, w} }
+	s.wrong = func(w *walls) { w.pays(oneWay{w.jumps, w}) }
 	return s
 }
 
@@ -44,6 +46,8 @@ func (o oneWay) At(l int, at derive.Point) float64 {
 	}
 	return o.jumper.At(l, at)
 }
+
+func (oneWay) Constant(int) (float64, bool) { return 0, false }
 
 // AsWritten are settings with trajectories in the program's coordinates.
 func (s Settings) AsWritten() Settings {

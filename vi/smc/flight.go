@@ -12,7 +12,8 @@ type flight struct {
 	bent        bool      // it meets curves, or may as it has met a wall
 	moved       []float64 // of × latents
 	shift, turn []float64 // by latent: it ends at z + shift, with velocity v + turn; shift is a row of moved
-	due         []pushed  // what is missing in turn, which only jumps of log r that depend on latents need
+	turns       bool      // turn is needed: for curves, for signs that are no walls, and for jumps of log r that depend on latents
+	due         []pushed  // what is missing in turn
 	point       []float64
 }
 

@@ -18,7 +18,8 @@ import (
 // where it crosses, and is not found again from positions.
 type walls struct {
 	surfaces
-	jumps jumper
+	jumps    jumper
+	constant []float64 // by plane: the jump; NaN where it depends on the point
 	*mass
 
 	phi       []float64 // n × 4·affine functions: Φ where the points end, how fast it changes, and the thresholds below and above
@@ -33,6 +34,7 @@ type walls struct {
 // A jumper is a derive.LocalJump.
 type jumper interface {
 	At(l int, at derive.Point) float64
+	Constant(l int) (v float64, constant bool)
 }
 
 // mostEvents is how many walls a point may meet in one step: more are a rejection.
@@ -44,11 +46,23 @@ func newWalls(d *graph.Density, n int) (*walls, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &walls{surfaces: newSurfaces(d.Arrangement(), local, n), jumps: local.Bind(), hit: make([]bool, n)}
+	w := &walls{surfaces: newSurfaces(d.Arrangement(), local, n), hit: make([]bool, n)}
 	k, dim := len(w.forms.Const), d.Dim()
 	w.phi, w.rows = make([]float64, 4*k*n), make([]float64, n*max(2*k, dim))
 	w.flight = newFlight(dim, n)
+	w.pays(local.Bind())
 	return w, nil
+}
+
+// pays says what is paid at walls.
+func (w *walls) pays(jumps jumper) {
+	w.jumps, w.constant, w.turns = jumps, make([]float64, len(w.wall)), len(w.bends)+len(w.others) > 0
+	for l := range w.constant {
+		v, constant := jumps.Constant(l)
+		if w.constant[l] = v; !constant {
+			w.constant[l], w.turns = math.NaN(), true
+		}
+	}
 }
 
 // begin starts trajectories at z, where the signs of all planes are given.
@@ -147,11 +161,13 @@ func (w *walls) collide(k int, t float64, p []float64, at *path) {
 		}
 		further := gain * (w.until - w.time)
 		vec.AddScaled(w.shift, further, to.reach)
-		w.due = append(w.due, pushed{to, gain})
+		if w.turns {
+			w.due = append(w.due, pushed{to, gain})
+		}
 		k, t = w.next(further, gain, to.meet)
 	}
 	w.met += events
-	if len(w.due) < events { // turn has some of them
+	if w.turns && len(w.due) < events { // turn has some of them
 		clear(w.turn)
 	}
 	w.due = w.due[:0]
@@ -164,7 +180,11 @@ func (w *walls) pay(k int, up, s, q float64, at *path) (to float64) {
 	w.last = l
 	rise := 0.0 // of log π behind the wall
 	if at.beta > 0 {
-		rise = at.beta * math.Copysign(1, up) * w.jumps.At(l, w)
+		jump := w.constant[l]
+		if math.IsNaN(jump) {
+			jump = w.jumps.At(l, w)
+		}
+		rise = at.beta * math.Copysign(1, up) * jump
 	}
 	if at.required != nil {
 		here := w.broken(l, at.required)
