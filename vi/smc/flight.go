@@ -9,7 +9,6 @@ type flight struct {
 	signs       []float64 // planes × of, now
 	time, until float64   // since it began, and its end
 	last        int       // the wall that it met last; −1 if none
-	bent        bool      // it meets curves, or may as it has met a wall
 	moved       []float64 // of × latents
 	shift, turn []float64 // by latent: it ends at z + shift, with velocity v + turn; shift is a row of moved
 	turns       bool      // turn is needed: for curves, for signs that are no walls, and for jumps of log r that depend on latents
@@ -35,9 +34,9 @@ func newFlight(dim, of int) flight {
 	return flight{of: of, moved: make([]float64, of*dim), turn: make([]float64, dim), point: make([]float64, dim)}
 }
 
-// start is the beginning of the way of a column; bent says whether it gets behind a curve if it meets no other wall.
-func (f *flight) start(column int, bent bool) {
-	f.column, f.time, f.last, f.bent = column, 0, -1, bent
+// start is the beginning of the way of a column.
+func (f *flight) start(column int) {
+	f.column, f.time, f.last = column, 0, -1
 	f.shift = f.moved[column*len(f.turn):][:len(f.turn)]
 }
 

@@ -99,14 +99,12 @@ func (w *walls) drift(z, p, v, signs []float64, time float64, at *path) {
 		if i%8 == 0 && at.stopped() { // for a collision takes as long as its term
 			break
 		}
-		w.start(i, w.hit[i])
+		w.start(i)
 		w.row = w.phi[4*k*i:][:4*k]
-		first, when := w.next(time, 0, w.row[k:2*k])
-		if w.hit[i] = false; first < 0 {
-			continue
+		if first, ago := vec.FirstExit(w.row, w.row[k:2*k], time, 0); first >= 0 || w.hit[i] {
+			w.collide(first, ago, p, at)
+			w.hit[i], met = false, true
 		}
-		w.collide(first, when, p, at)
-		met = true
 	}
 	if met {
 		vec.Take(z, w.moved, n, len(w.turn))
@@ -134,17 +132,24 @@ func (w *walls) sign(dst []float64, l int, curve *regions.CurveBatch) {
 	vec.Step(dst, curve.Values(), 1, 0)
 }
 
-// collide moves the column through its walls, of which it meets the first at some time. With velocity v + gain·C·a from time t on, instead of v, it gets
-// further by (until − t)·gain·C·a, and the values of Φ by what that is along their normals.
-func (w *walls) collide(k int, t float64, p []float64, at *path) {
-	slope, p := w.row[len(w.forms.Const):2*len(w.forms.Const)], p[w.column:]
+// collide moves the column through its walls. Affine function k, −1 for none, is the first of its kind to meet one, so long before the end. With velocity v + gain·C·a
+// from time t on, instead of v, the column gets further by (until − t)·gain·C·a, and the values of Φ by what that is along their normals.
+func (w *walls) collide(k int, ago float64, p []float64, at *path) {
+	n, slope, p := w.n, w.row[len(w.forms.Const):2*len(w.forms.Const)], p[w.column:]
 	events := 0
-	for k >= 0 {
+	for {
+		t := max(w.time, w.until-ago)
+		if len(w.bends) > 0 {
+			k, t = w.bent(k, t)
+		}
+		if k < 0 {
+			break
+		}
 		if events++; events > mostEvents || math.IsNaN(t) {
 			p[0] = math.NaN()
 			break
 		}
-		w.time, w.bent = t, true
+		w.time = t
 		var to *push
 		var s, up float64
 		if k < len(slope) {
@@ -157,14 +162,14 @@ func (w *walls) collide(k int, t float64, p []float64, at *path) {
 		gain := (w.pay(k, up, s, to.q, at) - s) / to.q
 		a := to.a[:len(to.latents)]
 		for j, i := range to.latents {
-			p[int(i)*w.n] += gain * a[j]
+			p[int(i)*n] += gain * a[j]
 		}
 		further := gain * (w.until - w.time)
 		vec.AddScaled(w.shift, further, to.reach)
 		if w.turns {
 			w.due = append(w.due, pushed{to, gain})
 		}
-		k, t = w.next(further, gain, to.meet)
+		k, ago = vec.FirstExit(w.row, to.meet, further, gain)
 	}
 	w.met += events
 	if w.turns && len(w.due) < events { // turn has some of them
@@ -224,21 +229,14 @@ func (w *walls) broken(l int, required *derive.Requirements) (n float64) {
 	return n
 }
 
-// next is the function of which the column meets a wall first, and when, after the affine functions have got further by a multiple of meet, and faster by
-// another one; −1 if it meets none.
-func (w *walls) next(further, faster float64, meet []float64) (k int, when float64) {
-	k, ago := vec.FirstExit(w.row, meet, further, faster)
-	if when = w.until - ago; when < w.time {
-		when = w.time
-	}
-	if k >= 0 || w.bent {
-		for j, b := range w.bends {
-			if t, meets := b.next(&w.flight, when); meets {
-				k, when = len(w.forms.Const)+j, t
-			}
+// bent is the function of which the column meets a wall first, and when, where that is function k at time t, or none, of those that are affine.
+func (w *walls) bent(k int, t float64) (int, float64) {
+	for j, b := range w.bends {
+		if earlier, meets := b.next(&w.flight, t); meets {
+			k, t = len(w.forms.Const)+j, earlier
 		}
 	}
-	return k, when
+	return k, t
 }
 
 // Latent is a latent of the column now; see derive.Point.
