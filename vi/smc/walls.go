@@ -132,8 +132,9 @@ func (w *walls) sign(dst []float64, l int, curve *regions.CurveBatch) {
 	vec.Step(dst, curve.Values(), 1, 0)
 }
 
-// collide moves the column through its walls. Affine function k, −1 for none, is the first of its kind to meet one, so long before the end. With velocity v + gain·C·a
-// from time t on, instead of v, the column gets further by (until − t)·gain·C·a, and the values of Φ by what that is along their normals.
+// collide moves the column through its walls. The first of an affine function is one of function k, which it meets a time ago before the end; −1 if there is
+// none. With velocity v + gain·C·a from time t on, instead of v, the column gets further by (until − t)·gain·C·a, and the values of Φ by what that is along
+// their normals.
 func (w *walls) collide(k int, ago float64, p []float64, at *path) {
 	n, slope, p := w.n, w.row[len(w.forms.Const):2*len(w.forms.Const)], p[w.column:]
 	events := 0
