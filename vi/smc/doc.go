@@ -15,7 +15,8 @@
 // Where the program requires something there is a path before, on which what does not hold costs more and more, by how far a point is from where it does.
 //
 // Of more than 100 latents q0 is fitted to states that a pilot has moved at β = 1: a normal in which each latent depends on its
-// neighbours in the program, and spreads as the scales say.
+// neighbours in the program, and spreads as the scales say. Of more than an eighth as many latents as there are states of a temperature, the covariance is that of
+// particles of other islands.
 //
 // A move is a trajectory of Hamiltonian dynamics, with the particles' covariance as inverse mass, in coordinates in which latents have the same spread for all values of
 // their scales, as far as there are no walls; and then moves

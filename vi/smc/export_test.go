@@ -112,9 +112,10 @@ func NewCrossing(d *graph.Density, draws [][]float64, n int) (*Crossing, error) 
 	for i := range r.start.sd {
 		r.start.sd[i] /= math.Sqrt2 // for q0 is wider than the draws
 	}
-	r.covariance, r.path.root = r.start.power(1, same, same), r.start.power(-0.5, inverse, one)
-	r.mass, r.beta = r.walls.newMass(r.covariance), 1
-	m, now, rng := r.movers[0], &r.islands[0].now, parallel.NewRand(1)
+	m := r.movers[0]
+	m.covariance, m.root = r.start.power(1, same, same), r.start.power(-0.5, inverse, one)
+	m.mass, r.beta = r.walls.newMass(m.covariance), 1
+	now, rng := &r.islands[0].now, parallel.NewRand(1)
 	for c := range n {
 		for i, x := range draws[c*len(draws)/n] {
 			now.z[i*n+c] = x
@@ -318,8 +319,8 @@ func NewStart(d *graph.Density) (*Start, error) {
 	q := newNormal(points, nil, 2000, 1, newElimination(d))
 	q.scales = newScales(q.conditionals, q.mean, points)
 	r.begin(q)
-	r.covariance, r.root = q.conditionals.power(1), q.conditionals.power(-0.5)
 	s := &Start{m: r.movers[0], now: newStates(dim, 2), rng: rng}
+	s.m.covariance, s.m.root = q.conditionals.power(1), q.conditionals.power(-0.5)
 	for _, g := range q.groups {
 		if len(g.shared) > 0 {
 			s.Gamma = g.gamma[0]

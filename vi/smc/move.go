@@ -15,6 +15,7 @@ import (
 // A mover moves blocks of n points. It is for one goroutine.
 type mover struct {
 	*path
+	*metric   // of the island
 	n         int
 	ex        *graph.Executor // ∇ log r, and where a trajectory may end log r
 	to        candidates
@@ -53,7 +54,7 @@ type completion struct {
 }
 
 func newMover(d *graph.Density, shared *path, n int, complete func(n int) Completer) (*mover, error) {
-	m := &mover{path: shared, n: n, res: renewal{relocated: newRelocated(shared.relocations)}}
+	m := &mover{path: shared, metric: shared.metrics[0], n: n, res: renewal{relocated: newRelocated(shared.relocations)}}
 	var err error
 	if m.ex, err = d.Executor(n, graph.Compute{Out: true, Grad: true}); err != nil {
 		return nil, err

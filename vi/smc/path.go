@@ -11,18 +11,24 @@ type path struct {
 	price    float64
 	guide    *guide // while not all hold
 
+	metrics      []*metric // one, or those of islands by turns
+	step         float64
+	long         float64  // by how many times trajectories are longer
+	pool         []states // of an earlier temperature, for differences
+	hubs         []int    // a latent for each prior of another and each guard that depends on it
+	relocations  []*relocation
+	rescaling    *derive.Scales  // what moves with a scale
+	rescales     int             // moves of scales beside a trajectory
+	done         <-chan struct{} // of the context
+	*elimination                 // of many latents, or nil
+}
+
+// A metric is what trajectories are made with.
+type metric struct {
 	covariance, root *linear // of velocities: C·p, and momenta from standard normals
 	mass             *mass
-	step             float64
-	long             float64      // by how many times trajectories are longer
-	coordinates      *noncentring // coordinates of trajectories, or nil for the program's
-	pool             []states     // of an earlier temperature, for differences
-	hubs             []int        // a latent for each prior of another and each guard that depends on it
-	relocations      []*relocation
-	rescaling        *derive.Scales  // what moves with a scale
-	rescales         int             // moves of scales beside a trajectory
-	done             <-chan struct{} // of the context
-	*elimination                     // of many latents, or nil
+	noncentring      *noncentring // nil where there is none, or walls in the way
+	coordinates      *noncentring // the same, or nil for the program's coordinates
 }
 
 // stopped reports whether the context has ended: trajectories end then, and move nothing.

@@ -38,7 +38,7 @@ func (r *sampler) pilot() error {
 		}
 		before = now
 	}
-	points := r.points(len(r.even()))
+	points := r.points(r.islands)
 	q := newNormal(points, nil, float64(2*n), 1, r.elimination)
 	q.scales = newScales(q.conditionals, q.mean, points)
 	r.begin(q)

@@ -16,16 +16,15 @@ import (
 // A sampler is a run.
 type sampler struct {
 	path
-	ctx         context.Context
-	d           *graph.Density
-	s           Settings
-	islands     []*island
-	team        *parallel.Pool[*mover]
-	movers      []*mover
-	work        func(m *mover, l *island, rng *rand.Rand) error // of the next round
-	walls       *walls                                          // for masses
-	noncentring *noncentring                                    // nil where there are none, or walls in the way
-	rng         *rand.Rand
+	ctx     context.Context
+	d       *graph.Density
+	s       Settings
+	islands []*island
+	team    *parallel.Pool[*mover]
+	movers  []*mover
+	work    func(m *mover, l *island, rng *rand.Rand) error // of the next round
+	walls   *walls                                          // for masses
+	rng     *rand.Rand
 
 	temperatures []float64
 	accepted     acceptance
@@ -101,15 +100,25 @@ func newSampler(ctx context.Context, d *graph.Density, s Settings) (*sampler, er
 			return m, err
 		},
 		func(*mover) {},
-		func(m *mover, b int, rng *rand.Rand) error { return r.work(m, r.islands[b], rng) })
+		func(m *mover, b int, rng *rand.Rand) error {
+			m.metric = r.metrics[b%len(r.metrics)]
+			return r.work(m, r.islands[b], rng)
+		})
 	return r, err
 }
 
 // structure finds what the program says of which latents belong together.
 func (r *sampler) structure() (err error) {
-	if len(r.walls.levels.walls) == 0 { // along a trajectory they would be curves
-		if r.noncentring = newNoncentring(r.d.Engine().Noncentred(), r.d.Dim()); r.noncentring != nil && r.s.noncentre != nil {
-			r.noncentring = r.s.noncentre(r.noncentring)
+	r.metrics = []*metric{{}}
+	if r.s.Islands > 1 && float64(r.d.Dim()) > mostLeverage*float64(r.s.Islands*r.s.Particles*r.s.Moves) {
+		r.metrics = append(r.metrics, &metric{})
+	}
+	for _, m := range r.metrics {
+		if len(r.walls.levels.walls) > 0 { // along a trajectory they would be curves
+			break
+		}
+		if m.noncentring = newNoncentring(r.d.Engine().Noncentred(), r.d.Dim()); m.noncentring != nil && r.s.noncentre != nil {
+			m.noncentring = r.s.noncentre(m.noncentring)
 		}
 	}
 	for _, of := range r.d.Parents() {

@@ -172,47 +172,69 @@ func (r *sampler) weigh() error {
 	return nil
 }
 
-// learn finds the coordinates of trajectories, and makes the covariance of velocities that of the weighted states of all pools in them, of which at most so many
-// are effective.
+// mostLeverage is how many latents there may be for each state where one metric, of all states, is that of all islands. Of d latents, a state with a share w of
+// the weights has a part in the covariance by which its own velocity is 1 + w·d times as large as the covariance without it would make it, towards the
+// middle. So it comes to where log π is higher than at any state of π, and evidence grows by that. With more latents an island has a metric of the others' states.
+const mostLeverage = 0.125
+
+// learn finds metrics by weighted states of pools, of which at most so many are effective.
 func (r *sampler) learn(weights []float64, most float64) {
-	points := r.points(len(weights))
-	sum, squares := floats.Sum(weights), floats.Dot(weights, weights)
-	floats.Scale(float64(len(weights))/sum, weights)
-	if r.path.coordinates = nil; r.noncentring != nil && r.recentre(weights) {
-		r.path.coordinates = r.noncentring
-		r.noncentring.points(points)
+	per := len(weights) / len(r.islands)
+	for turn, m := range r.metrics {
+		var from []*island
+		var of []float64
+		for k, l := range r.islands {
+			if len(r.metrics) == 1 || k%len(r.metrics) != turn {
+				from, of = append(from, l), append(of, weights[k*per:][:per]...)
+			}
+		}
+		m.learn(r, from, of, most*float64(len(from))/float64(len(r.islands)))
 	}
-	q := newNormal(points, weights, min(sum*sum/squares, most), 1, r.elimination)
-	r.covariance = q.power(1, same, same)
-	r.path.root = q.power(-0.5, inverse, one)
-	r.mass = r.walls.newMass(r.covariance)
 }
 
-// recentre finds the coordinates of trajectories, by some of the weighted states of all pools, and reports whether they are others than the program's. Errors of
+// learn finds the coordinates of trajectories, and makes the covariance of velocities that of the weighted states of pools in them.
+func (m *metric) learn(r *sampler, from []*island, weights []float64, most float64) {
+	points := r.points(from)
+	sum, squares := floats.Sum(weights), floats.Dot(weights, weights)
+	floats.Scale(float64(len(weights))/sum, weights)
+	if m.coordinates = nil; m.noncentring != nil && r.recentre(m.noncentring, from, weights) {
+		m.coordinates = m.noncentring
+		m.noncentring.points(points)
+	}
+	q := newNormal(points, weights, min(sum*sum/squares, most), 1, r.elimination)
+	m.covariance, m.root = q.power(1, same, same), q.power(-0.5, inverse, one)
+	m.mass = r.walls.newMass(m.covariance)
+}
+
+// recentre finds the coordinates of trajectories, by some of the weighted states of pools, and reports whether they are others than the program's. Errors of
 // gradients come again with the next move.
-func (r *sampler) recentre(weights []float64) bool {
-	points := make([][]weighed, len(r.islands))
+func (r *sampler) recentre(s *noncentring, from []*island, weights []float64) bool {
+	points := make([][]weighed, len(from))
 	err := r.round(func(m *mover, l *island, _ *rand.Rand) error {
+		at := slices.Index(from, l)
+		if at < 0 {
+			return nil
+		}
 		for j := range min(degreeStates, len(l.pool)) {
 			k := (j+1)*len(l.pool)/min(degreeStates, len(l.pool)) - 1
 			p := weighed{z: l.pool[k].z, weights: make([]float64, m.n)}
 			for i := range p.weights {
-				p.weights[i] = weights[(l.number*m.n+i)*len(l.pool)+k]
+				p.weights[i] = weights[(at*m.n+i)*len(l.pool)+k]
 			}
 			if err := m.gradientsAt(&p); err != nil {
 				return err
 			}
-			points[l.number] = append(points[l.number], p)
+			points[at] = append(points[at], p)
 		}
 		return nil
 	})
-	return err == nil && r.noncentring.learn(slices.Concat(points...))
+	return err == nil && s.learn(slices.Concat(points...))
 }
 
-// points are the n states of all pools.
-func (r *sampler) points(n int) *mat.Dense {
-	points, row := mat.NewDense(n, r.d.Dim(), nil), 0
-	for _, l := range r.islands {
+// points are the states of pools.
+func (r *sampler) points(from []*island) *mat.Dense {
+	points, row := mat.NewDense(len(from)*r.s.Particles*len(from[0].pool), r.d.Dim(), nil), 0
+	for _, l := range from {
 		for i := range r.s.Particles {
 			for _, s := range l.pool {
 				to := points.RawRowView(row)
