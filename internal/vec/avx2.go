@@ -33,10 +33,10 @@ func divAVX2(dst, x, y *float64, n int)
 func largerAVX2(dst, apart, x, y *float64, n int)
 
 //go:noescape
-func firstExitAVX2(x, m *float64, n, to int, a, b float64) (k int, ago float64)
+func firstExitAVX2(x, m *float64, n, to, rest int, a, b float64) (k int, ago float64)
 
 //go:noescape
-func takeAVX2(dst *float64, stride int, x *float64, n, r, c int)
+func takeAVX2(dst *float64, rows int, x *float64, stride, r, c int)
 
 //go:noescape
 func transposeAVX2(dst *float64, stride int, x *float64, n, r, c int)

@@ -129,13 +129,15 @@ func Larger(dst, apart, x, y []float64) {
 	}
 }
 
-// FirstExit is about n numbers, their speeds, n lower bounds and n upper ones, which are in x one after the other. It adds a·m to the numbers and b·m to the
-// speeds. Of those that have got beyond their bounds it is the first to have left them, and how long ago that is; −1 if none has.
-func FirstExit(x, m []float64, a, b float64) (k int, ago float64) {
-	n, i := len(m), quads(len(m))
-	x, k = x[:4*n], -1
+// FirstExit is about n numbers, their speeds, n lower bounds and n upper ones, which are in x one after the other, and about those that follow in x. It adds a·m
+// to the numbers, and to those that follow what follows in m, and b·m to the speeds. Of the numbers that have got beyond their bounds it is the first to have left
+// them, and how long ago that is; −1 if none has.
+func FirstExit(x, m []float64, n int, a, b float64) (k int, ago float64) {
+	i, rest := quads(n), 0
+	x, k = x[:3*n+len(m)], -1
 	if i > 0 {
-		k, ago = firstExitAVX2(&x[0], &m[0], n, i, a, b)
+		rest = quads(len(m) - n)
+		k, ago = firstExitAVX2(&x[0], &m[0], n, i, rest, a, b)
 	}
 	for ; i < n; i++ {
 		x[i] += float64(a * m[i])
@@ -147,6 +149,9 @@ func FirstExit(x, m []float64, a, b float64) (k int, ago float64) {
 		if by := (x[i] - bound) / speed; by > ago && speed != 0 {
 			k, ago = i, by
 		}
+	}
+	if n+rest < len(m) {
+		AddScaled(x[4*n+rest:], a, m[n+rest:])
 	}
 	return k, ago
 }
@@ -169,12 +174,12 @@ func Transpose(dst []float64, stride int, x []float64, rows, n int) {
 	}
 }
 
-// Take adds the columns of x, rows × n, to the rows of dst, n × rows, and leaves 0.
-func Take(dst, x []float64, rows, n int) {
-	dst, x = dst[:n*rows], x[:rows*n]
+// Take adds the columns of x, rows × n, each row so many numbers behind the one before, to the rows of dst, n × rows, and leaves 0.
+func Take(dst, x []float64, stride, rows, n int) {
+	dst, x = dst[:n*rows], x[:(rows-1)*stride+n]
 	r, c := quads(rows), quads(n)
 	if r > 0 && c > 0 {
-		takeAVX2(&dst[0], rows, &x[0], n, r, c)
+		takeAVX2(&dst[0], rows, &x[0], stride, r, c)
 	}
 	for k := range rows {
 		from := 0
@@ -182,8 +187,8 @@ func Take(dst, x []float64, rows, n int) {
 			from = c
 		}
 		for i := from; i < n; i++ {
-			dst[i*rows+k] += x[k*n+i]
-			x[k*n+i] = 0
+			dst[i*rows+k] += x[k*stride+i]
+			x[k*stride+i] = 0
 		}
 	}
 }

@@ -226,13 +226,13 @@ loop:
 	VZEROUPPER
 	RET
 
-// func firstExitAVX2(x, m *float64, n, to int, a, b float64) (k int, ago float64)
-TEXT ·firstExitAVX2(SB), NOSPLIT, $0-64
+// func firstExitAVX2(x, m *float64, n, to, rest int, a, b float64) (k int, ago float64)
+TEXT ·firstExitAVX2(SB), NOSPLIT, $0-72
 	MOVQ         x+0(FP), DI
 	MOVQ         m+8(FP), R9
 	MOVQ         n+16(FP), R10
-	VBROADCASTSD a+32(FP), Y0
-	VBROADCASTSD b+40(FP), Y1
+	VBROADCASTSD a+40(FP), Y0
+	VBROADCASTSD b+48(FP), Y1
 	SHLQ         $3, R10
 	LEAQ         (DI)(R10*1), SI // speeds
 	LEAQ         (SI)(R10*1), DX // lower bounds
@@ -294,8 +294,25 @@ more:
 	MOVQ  R13, R12
 	CMPQ  R12, to+24(FP)
 	JLT   block
-	MOVQ  R11, k+48(FP)
-	VMOVSD X5, ago+56(FP)
+	MOVQ   R11, k+56(FP)
+	VMOVSD X5, ago+64(FP)
+
+	MOVQ  rest+32(FP), CX
+	LEAQ  (R8)(R10*1), DI
+	ADDQ  R10, R9
+	TESTQ CX, CX
+	JEQ   done
+	XORQ  AX, AX
+
+rest:
+	VMULPD  (R9)(AX*8), Y0, Y2
+	VADDPD  (DI)(AX*8), Y2, Y2
+	VMOVUPD Y2, (DI)(AX*8)
+	ADDQ    $4, AX
+	CMPQ    AX, CX
+	JLT     rest
+
+done:
 	VZEROUPPER
 	RET
 
@@ -348,12 +365,12 @@ loop:
 	VZEROUPPER
 	RET
 
-// func takeAVX2(dst *float64, stride int, x *float64, n, r, c int)
+// func takeAVX2(dst *float64, rows int, x *float64, stride, r, c int)
 TEXT ·takeAVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
-	MOVQ stride+8(FP), R8
+	MOVQ rows+8(FP), R8
 	MOVQ x+16(FP), SI
-	MOVQ n+24(FP), R9
+	MOVQ stride+24(FP), R9
 	MOVQ r+32(FP), CX
 	SHLQ $3, R8
 	SHLQ $3, R9

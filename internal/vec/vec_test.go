@@ -181,16 +181,21 @@ func TestFirstExit(t *testing.T) {
 						want, first = k, ago
 					}
 				}
-				state := slices.Concat(x, y, lo, hi)
-				k, ago := FirstExit(state, m, 2, 4)
+				others, by, moved := make([]float64, rng.IntN(12)), []float64(nil), []float64(nil)
+				for k := range others {
+					others[k], by = float64(k), append(by, float64(3*k))
+					moved = append(moved, float64(7*k))
+				}
+				state := slices.Concat(x, y, lo, hi, others)
+				k, ago := FirstExit(state, slices.Concat(m, by), n, 2, 4)
 				require.Equal(t, want, k)
 				require.Equal(t, first, ago)
-				for i, want := range slices.Concat(ends, speeds, lo, hi) {
+				for i, want := range slices.Concat(ends, speeds, lo, hi, moved) {
 					requireSame(t, want, state[i])
 				}
 			}
 		}
-		k, _ := FirstExit([]float64{1e-20, 0, 1e-20, -1, -1, -1, 0, 0, 1, -1, 0, 0, 0, -2, -1, 9, 0, 0, 9, 0}, make([]float64, 5), 0, 0)
+		k, _ := FirstExit([]float64{1e-20, 0, 1e-20, -1, -1, -1, 0, 0, 1, -1, 0, 0, 0, -2, -1, 9, 0, 0, 9, 0}, make([]float64, 5), 5, 0, 0)
 		require.Equal(t, -1, k)
 	})
 }
@@ -220,16 +225,23 @@ func TestTranspose(t *testing.T) {
 
 func TestTake(t *testing.T) {
 	onBothPaths(t, func(t *testing.T) {
-		for rows := range 10 {
+		for rows := 1; rows < 10; rows++ {
 			for n := 1; n < 10; n++ {
-				x, dst := make([]float64, rows*n), make([]float64, rows*n)
-				for k := range x {
-					x[k], dst[k] = float64(k), 1000*float64(k)
-				}
-				Take(dst, x, rows, n)
-				for i, v := range dst {
-					require.Equal(t, 1000*float64(i)+float64(i%rows*n+i/rows), v)
-					require.Zero(t, x[i])
+				for stride := n; stride < n+3; stride++ {
+					x, dst := make([]float64, rows*stride), make([]float64, rows*n)
+					for k := range x {
+						x[k] = 1 + float64(k)
+					}
+					for k := range dst {
+						dst[k] = 1000 * float64(k)
+					}
+					Take(dst, x, stride, rows, n)
+					for i, v := range dst {
+						require.Equal(t, 1000*float64(i)+float64(1+i%rows*stride+i/rows), v)
+					}
+					for k, v := range x {
+						require.Equal(t, k%stride < n, v == 0)
+					}
 				}
 			}
 		}

@@ -9,8 +9,7 @@ type flight struct {
 	signs       []float64 // planes × of, now
 	time, until float64   // since it began, and its end
 	last        int       // the wall that it met last; −1 if none
-	moved       []float64 // of × latents
-	shift, turn []float64 // by latent: it ends at z + shift, with velocity v + turn; shift is a row of moved
+	shift, turn []float64 // by latent: it ends at z + shift, with velocity v + turn
 	turns       bool      // turn is needed: for curves, for signs that are no walls, and for jumps of log r that depend on latents
 	due         []pushed  // what is missing in turn
 	point       []float64
@@ -18,10 +17,11 @@ type flight struct {
 
 // A push changes a point's momentum by a multiple of the normal a of a wall, and so its velocity.
 type push struct {
-	latents     []int32 // of a
-	a           []float64
-	q           float64   // a·C·a
-	reach, meet []float64 // C·a, and what this is along the normals of the affine functions
+	latents []int32 // of a
+	a       []float64
+	q       float64   // a·C·a
+	both    []float64 // C·a along the normals of the affine functions, and C·a itself
+	reach   []float64 // the latter
 }
 
 // Pushed is a multiple of a push.
@@ -31,13 +31,12 @@ type pushed struct {
 }
 
 func newFlight(dim, of int) flight {
-	return flight{of: of, moved: make([]float64, of*dim), turn: make([]float64, dim), point: make([]float64, dim)}
+	return flight{of: of, turn: make([]float64, dim), point: make([]float64, dim)}
 }
 
 // start is the beginning of the way of a column.
 func (f *flight) start(column int) {
 	f.column, f.time, f.last = column, 0, -1
-	f.shift = f.moved[column*len(f.turn):][:len(f.turn)]
 }
 
 // settle completes turn, for latent and velocity.

@@ -22,11 +22,12 @@ type surfaces struct {
 	others  []int                 // planes that are no walls
 	curves  []*regions.CurveBatch // of others; nil where affine
 	normal  []float64             // a wall's, of all latents
+	width   int                   // their number, up to a multiple of 4, for vector loops
 	room    []float64
 }
 
 func newSurfaces(arr *regions.Arrangement, local *derive.LocalJumps, n int) surfaces {
-	w := surfaces{arr: arr, n: n, levels: &levels{n: n}, normal: make([]float64, arr.Dim()), room: make([]float64, arr.Dim())}
+	w := surfaces{arr: arr, n: n, levels: &levels{n: n}, normal: make([]float64, arr.Dim()), room: make([]float64, arr.Dim()), width: (arr.Dim() + 3) &^ 3}
 	var flat, bent []int
 	for l := range arr.Len() {
 		w.wall, w.latents = append(w.wall, local.Jumps(l)), append(w.latents, arr.Latents(l))
@@ -93,7 +94,9 @@ func (w *surfaces) newMass(c *linear) *mass {
 // aim finds what a push along its normal does.
 func (w *surfaces) aim(e *push, c *linear) {
 	if e.reach == nil {
-		e.reach, e.meet = make([]float64, len(w.normal)), make([]float64, len(w.forms.Const))
+		n := len(w.forms.Const)
+		e.both = make([]float64, n+w.width)
+		e.reach = e.both[n:][:len(w.normal)]
 	}
 	clear(w.normal)
 	for j, i := range e.latents {
@@ -104,5 +107,5 @@ func (w *surfaces) aim(e *push, c *linear) {
 	for j, i := range e.latents {
 		e.q += e.a[j] * e.reach[i]
 	}
-	w.normals.AtBatch(e.meet, e.reach, 1)
+	w.normals.AtBatch(e.both[:len(w.forms.Const)], e.reach, 1)
 }

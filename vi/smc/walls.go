@@ -22,8 +22,9 @@ type walls struct {
 	constant []float64 // by plane: the jump; NaN where it depends on the point
 	*mass
 
-	phi       []float64 // n × 4·affine functions: Φ where the points end, how fast it changes, and the thresholds below and above
+	ends      []float64 // n × stride: for each affine function Φ where a point ends, how fast it changes, and the thresholds below and above; and shift
 	row       []float64 // that of the column
+	stride    int
 	rows      []float64 // n × 2·affine functions, or × latents
 	hit       []bool    // by column: it meets a curve
 	flight              // of the column that moves
@@ -48,7 +49,8 @@ func newWalls(d *graph.Density, n int) (*walls, error) {
 	}
 	w := &walls{surfaces: newSurfaces(d.Arrangement(), local, n), hit: make([]bool, n)}
 	k, dim := len(w.forms.Const), d.Dim()
-	w.phi, w.rows = make([]float64, 4*k*n), make([]float64, n*max(2*k, dim))
+	w.stride, w.rows = 4*k+w.width, make([]float64, n*max(2*k, dim))
+	w.ends = make([]float64, n*w.stride)
 	w.flight = newFlight(dim, n)
 	w.pays(local.Bind())
 	return w, nil
@@ -69,18 +71,18 @@ func (w *walls) pays(jumps jumper) {
 func (w *walls) begin(z, signs []float64) {
 	k := len(w.forms.Const)
 	w.forms.AtBatch(w.rows[:k*w.n], z, w.n)
-	vec.Transpose(w.phi, 4*k, w.rows, k, w.n)
+	vec.Transpose(w.ends, w.stride, w.rows, k, w.n)
 	w.levels.begin(signs)
 	for j := range k {
 		w.levels.between(w.rows[j*w.n:][:w.n], w.rows[(k+j)*w.n:][:w.n], j)
 	}
-	vec.Transpose(w.phi[2*k:], 4*k, w.rows, 2*k, w.n)
+	vec.Transpose(w.ends[2*k:], w.stride, w.rows, 2*k, w.n)
 }
 
 // bound stores the thresholds that the column is between, of an affine function: that with a number and the next one.
 func (w *walls) bound(k, below int) {
-	bounds := w.row[2*len(w.forms.Const):]
-	bounds[k], bounds[len(bounds)/2+k] = w.levels.at[below], w.levels.at[below+1]
+	n := len(w.forms.Const)
+	w.row[2*n+k], w.row[3*n+k] = w.levels.at[below], w.levels.at[below+1]
 }
 
 // drift moves z along v for a time, through the walls, with the momenta p and the signs of all
@@ -88,7 +90,7 @@ func (w *walls) bound(k, below int) {
 func (w *walls) drift(z, p, v, signs []float64, time float64, at *path) {
 	n, k := w.n, len(w.forms.Const)
 	w.normals.AtBatch(w.rows[:k*n], v, n)
-	vec.Transpose(w.phi[k:], 4*k, w.rows, k, n)
+	vec.Transpose(w.ends[k:], w.stride, w.rows, k, n)
 	vec.AddScaled(z, time, v)
 	w.z, w.v, w.signs, w.until = z, v, signs, time
 	for _, b := range w.bends {
@@ -100,14 +102,15 @@ func (w *walls) drift(z, p, v, signs []float64, time float64, at *path) {
 			break
 		}
 		w.start(i)
-		w.row = w.phi[4*k*i:][:4*k]
-		if first, ago := vec.FirstExit(w.row, w.row[k:2*k], time, 0); first >= 0 || w.hit[i] {
+		w.row = w.ends[w.stride*i:][:w.stride]
+		w.shift = w.row[4*k:]
+		if first, ago := vec.FirstExit(w.row, w.row[k:2*k], k, time, 0); first >= 0 || w.hit[i] {
 			w.collide(first, ago, p, at)
 			w.hit[i], met = false, true
 		}
 	}
 	if met {
-		vec.Take(z, w.moved, n, len(w.turn))
+		vec.Take(z, w.ends[4*k:], w.stride, n, len(w.turn))
 	}
 	w.side(z, signs)
 }
@@ -166,11 +169,10 @@ func (w *walls) collide(k int, ago float64, p []float64, at *path) {
 			p[int(i)*n] += gain * a[j]
 		}
 		further := gain * (w.until - w.time)
-		vec.AddScaled(w.shift, further, to.reach)
 		if w.turns {
 			w.due = append(w.due, pushed{to, gain})
 		}
-		k, ago = vec.FirstExit(w.row, to.meet, further, gain)
+		k, ago = vec.FirstExit(w.row, to.both, len(slope), further, gain)
 	}
 	w.met += events
 	if w.turns && len(w.due) < events { // turn has some of them
