@@ -23,8 +23,9 @@ import (
 //
 // A climb stops early if ctx is done, if OnStep fails, or if a gradient is not
 // finite. The error then says why and names the step and the latents, and the
-// fit beside it holds the last good state, from which Resume goes on. If ctx stops a search for cells, the fit beside the
-// error is a normal at the prior's centre. The fit is nil only if settings make no sense or no cell has a
+// fit beside it holds the last good state, from which Resume goes on. If ctx stops a sampler, the fit beside the
+// error has the draws that there are; their verdict is not to trust them if they had not come to the posterior. If it stops a search for cells, the fit
+// is a normal at the prior's centre, with the same verdict. The fit is nil only if settings make no sense or no cell has a
 // finite density.
 func Fit(ctx context.Context, d *graph.Density, settings Settings) (*Posterior, error) {
 	if ctx == nil {

@@ -1,10 +1,12 @@
 package vi
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/facetvi/facet/graph"
@@ -106,6 +108,15 @@ func (p *Posterior) job() job {
 // begun is the fit before there is another: a normal at the prior's centre.
 func (s job) begun(d *graph.Density) *Posterior {
 	return &Posterior{Density: d, Q: PriorStart(d), Settings: s.settings(), reached: s.from}
+}
+
+// nothing is p where nothing else was found, and says so.
+func (p *Posterior) nothing() *Posterior {
+	p.findings = &findings{q: p.Q, found: found{Cut: []string{"nothing was found"}}, Scout: Estimate{Value: math.NaN(), SE: math.NaN()}, Verdict: Verdict{
+		Trust: TrustNothing, Reasons: []string{"the fit was stopped before it had found anything: this is a normal at the prior's centre"}, Try: []string{"more time"},
+	}}
+	p.warnOf(p.findings.Verdict)
+	return p
 }
 
 // reach notes how far a sampler has come.
@@ -213,6 +224,18 @@ func (f *findings) weighCells() {
 	for j, w := range f.sample.Shares(len(f.proposal.cell)) {
 		f.Cells[f.proposal.cell[j]].Weight += w
 	}
+}
+
+// warnOfCuts adds what the end of a budget, or of ctx, has cut to the warnings.
+func (p *Posterior) warnOfCuts(ctx context.Context) {
+	if p.findings.Cut == nil {
+		return
+	}
+	why := fmt.Sprintf("Settings.Budget = %v of CPU time was over", p.Settings.Budget)
+	if ctx.Err() != nil {
+		why = "the fit was stopped"
+	}
+	p.Warnings = append(p.Warnings, fmt.Sprintf("%s: %s; what a fit that was cut short finds depends on the machine", why, strings.Join(p.findings.Cut, ", ")))
 }
 
 // warnOf adds a verdict to the warnings, if it is not to trust the fit.

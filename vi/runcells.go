@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/internal/parallel"
@@ -39,12 +38,14 @@ func runCells(ctx context.Context, d *graph.Density, s job, m monitor) (*Posteri
 	p, err := fitCells(ctx, d, s, m)
 	switch {
 	case err != nil && ctx.Err() != nil && p == nil:
-		return begun, fmt.Errorf("stopped while looking for cells: %w", cause(ctx))
+		return begun.nothing(), fmt.Errorf("stopped while looking for cells: %w", cause(ctx))
 	case err != nil && ctx.Err() != nil:
+		p.resumes(begun)
 		return p, errors.Join(fmt.Errorf("stopped while sampling: %w", cause(ctx)), wrapped(m.concluded(p)))
 	case err != nil:
 		return nil, err
 	}
+	p.resumes(begun)
 	return p, m.concluded(p)
 }
 
@@ -74,9 +75,7 @@ func fitCells(ctx context.Context, whole *graph.Density, s job, m monitor) (*Pos
 		}
 		return nil, errNoCells
 	}
-	if cuts := best.findings.Cut; cuts != nil && s.Budget > 0 {
-		best.Warnings = append(best.Warnings, fmt.Sprintf("Settings.Budget = %v of CPU time was over: %s; what a fit that was cut short finds depends on the machine", s.Budget, strings.Join(cuts, ", ")))
-	}
+	best.warnOfCuts(ctx)
 	if best.Density = whole; best.findings.sample != nil {
 		best.findings.sample = best.findings.sample.Of(whole)
 	}
@@ -106,6 +105,9 @@ func fitOrSample(ctx context.Context, d *graph.Density, s job, m monitor) (*Post
 		if required, fail := d.Engine().Requirements(); fail != nil || required == nil {
 			return nil, err
 		}
+		if s.cells.Alone {
+			return nil, fmt.Errorf("Cells.Alone = true: the prior hardly ever meets what is required, and only a Sampler comes to it: %w", err)
+		}
 		c.sample = noScout // the prior hardly ever meets what is required, which the sampler comes to step by step
 	} else if p == nil || p.isEnough() || s.cells.Alone || m.Budget.Over() {
 		return p, err
@@ -125,13 +127,16 @@ func fitOrSample(ctx context.Context, d *graph.Density, s job, m monitor) (*Post
 		return p, nil // there may be no such mean
 	case q != nil && q.findings.Verdict.Trust != TrustNothing:
 		return q, err
-	case q != nil && slices.Max(q.findings.run.RHat) <= hopelessRHat:
+	case q != nil && q.findings.run.Beta == 1 && slices.Max(q.findings.run.RHat) <= hopelessRHat:
 		return q, err
 	}
 	why := "was stopped"
 	switch {
 	case q != nil:
 		why = "did not arrive: " + q.findings.Verdict.Reasons[0]
+		if q.findings.Cut != nil {
+			p.findings.Cut = q.findings.Cut
+		}
 	case ctx.Err() != nil:
 		p.findings.Cut = append(p.findings.Cut, "the sampler "+why)
 	default:

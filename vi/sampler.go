@@ -34,13 +34,15 @@ func runSampler(ctx context.Context, d *graph.Density, s job, m monitor) (*Poste
 	p, err := bySampler(ctx, d, s, m, s.before())
 	switch {
 	case err != nil && ctx.Err() != nil && p == nil:
-		return begun, fmt.Errorf("stopped before the sampler had arrived: %w", cause(ctx))
-	case err != nil && ctx.Err() != nil:
-		return p, fmt.Errorf("the sampler was stopped: %w", cause(ctx))
-	case err != nil:
+		return begun.nothing(), fmt.Errorf("stopped before the sampler had begun: %w", cause(ctx))
+	case err != nil && ctx.Err() == nil:
 		return nil, err
 	}
+	p.warnOfCuts(ctx)
 	p.warnOf(p.findings.Verdict)
+	if p.resumes(begun); err != nil {
+		return p, errors.Join(fmt.Errorf("the sampler was stopped: %w", cause(ctx)), wrapped(m.concluded(p)))
+	}
 	return p, m.concluded(p)
 }
 
@@ -51,8 +53,8 @@ func (s job) before() scout.Result {
 	return r
 }
 
-// bySampler is the posterior of d by the sampler, from what a scout has found, or from a short scout of its own. It is nil, beside an
-// error, if it was stopped before it had come to the posterior.
+// bySampler is the posterior of d by the sampler, from what a scout has found, or from a short scout of its own. Where it was stopped the draws are those that
+// there were, weighed, and the verdict is not to trust them if they had not come to the posterior; it is nil, beside an error, if there were none.
 func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample scout.Result) (*Posterior, error) {
 	m.Now("sampling")
 	run := smc.Settings{Seed: parallel.Mix(s.Seed, streams.Sampler), Effective: s.sampler.Draws, Over: m.Budget.Over, Undiagnosed: true}
@@ -83,10 +85,7 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 	if r.Z == nil || err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	if r.Beta < 1 {
-		return nil, cmp.Or(err, errors.New("the budget ended before the sampler had come to the posterior"))
-	}
-	if e := sample.LogEvidence; e.SE < r.LogEvidence.SE && !verdict.Differ(math.Abs(e.Value-r.LogEvidence.Value), r.LogEvidence.SE) {
+	if e := sample.LogEvidence; sample.Beta == 1 && e.SE < r.LogEvidence.SE && !verdict.Differ(math.Abs(e.Value-r.LogEvidence.Value), r.LogEvidence.SE) {
 		r.LogEvidence = e // it begins with the prior, which near funnels is a better beginning
 	}
 	if err == nil {
@@ -106,11 +105,27 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 	}
 	p.take(&w, r)
 	p.findings.run.Z, p.findings.run.Island = nil, nil // the sample has them
-	p.findings.Verdict = verdict.OfRun(p.findings.numbers, r, sample)
-	if m.Budget.Over() || err != nil {
-		p.findings.Cut = append(p.findings.Cut, fmt.Sprintf("the sampler ended with %.0f effective draws", p.findings.sample.ESS))
-	}
+	p.findings.Verdict = verdict.OfRun(p.findings.numbers, r, sample, s.sampler.Draws)
+	p.findings.Cut = p.cuts(r, m.Budget.Over() || err != nil)
 	return p, err
+}
+
+// cuts are what the end of a sampler has cut, if it was ended.
+func (p *Posterior) cuts(r smc.Result, ended bool) []string {
+	switch {
+	case !ended:
+		return nil
+	case r.Beta < 1:
+		return []string{fmt.Sprintf("the sampler ended with the data at %.2g of their weight", r.Beta)}
+	}
+	return []string{fmt.Sprintf("the sampler ended with %.0f effective draws", p.findings.sample.ESS)}
+}
+
+// resumes makes p, if it was cut, one that goes on from the last temperature of what has begun.
+func (p *Posterior) resumes(begun *Posterior) {
+	if p.findings.run != nil && p.findings.Cut != nil {
+		p.reached = begun.reached
+	}
 }
 
 // reached notes draws of each temperature.
@@ -381,12 +396,16 @@ var noScout = scout.Result{Beta: 1, LogEvidence: Estimate{Value: math.NaN(), SE:
 
 // sampling tells how far the sampler is.
 func (m monitor) sampling(at smc.Progress, began time.Time) {
-	if at.Moves == 0 {
+	switch {
+	case at.Beta == 0:
+		m.Soon("sampling: looking for where to begin")
+		return
+	case at.Moves == 0:
 		m.Soon("sampling: at %.2g of the data's weight", at.Beta)
 		return
 	}
 	text := ""
-	if at.Goal > at.Effective && at.Effective > 0 {
+	if at.Goal > at.Effective && at.Effective > 0 && time.Since(began) > time.Second { // before, it would be a guess
 		left := time.Duration(float64(time.Since(began)) * (at.Goal/at.Effective - 1))
 		text = fmt.Sprintf(", about %v left", left.Round(time.Second))
 	}

@@ -128,8 +128,6 @@ func TestSamplerStopped(t *testing.T) {
 	p, err := Fit(ctx, d, Settings{Seed: 1, Method: Sampler{}})
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.NotNil(t, p)
-	_, err = Fit(context.Background(), d, Settings{Seed: 1, Method: Sampler{}, Budget: time.Millisecond})
-	require.ErrorContains(t, err, "the budget ended before the sampler had come to the posterior")
 
 	if !long.On() {
 		return // TestSampler has a sampler's fit

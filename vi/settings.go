@@ -26,7 +26,7 @@ type Settings struct {
 	Method Method `json:"-"`
 	// Budget is the CPU time that Fit may take, of all processors together, and what else the process does
 	// meanwhile counts too; 0 for no limit. When it is over the fit is what has been found by then, at
-	// least one cell or a start, and Posterior.Warnings says what was cut. A fit that was cut short depends on the
+	// least one cell, a start, or a sampler's draws on its way, and Posterior.Warnings says what was cut. A fit that was cut short depends on the
 	// machine, and not on Seed alone. The step under way and the verdict are finished all the same, which for
 	// large models can take longer than a short Budget. The first half is for the independent search that a fit of cells
 	// begins with, or for the search for a start.

@@ -43,7 +43,7 @@ const mostDiagnosed = 1 << 12
 
 // Thin is the result with the draws that diagnostics are of.
 func (r *Result) Thin() Result {
-	moves, part := (len(r.Z)-r.Proposed)/r.Chains, *r
+	moves, part := (len(r.Z)-r.Proposed)/max(1, r.Chains), *r
 	stride := max(1, moves*r.Chains/mostDiagnosed)
 	part.Z, part.Island, part.Weights, part.Proposed = nil, nil, nil, 0
 	for k := stride - 1; k < moves; k += stride {
@@ -56,6 +56,9 @@ func (r *Result) Thin() Result {
 func (r *Result) Diagnose(arr *regions.Arrangement) {
 	part := r.Thin()
 	n, islands := len(part.Z), len(r.Islands)
+	if n == 0 {
+		return // there are no draws
+	}
 	sorted, folded, below, rank, scores := make([]placed, n), make([]placed, 0, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	for k := range scores {
 		scores[k] = normalScore(float64(k+1), n)

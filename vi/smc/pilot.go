@@ -9,7 +9,7 @@ import (
 // Of many latents the draws of a scout are not where the posterior is, and a path from there is long. A pilot moves them at β = 1 until log r
 // neither rises nor falls, and q0 is of its last states. Which mode has how much weight it does not know, as draws need not.
 const (
-	manyLatents = 100 // that are not summed out have a pilot if they are more
+	manyLatents = 100 // have a pilot if they are more
 	pilotRounds = 16  // at most, of as many moves as there are at a temperature
 	pilotChange = 0.2 // of log r that is one, in standard deviations of that of a normal
 	pilotCalm   = 2   // rounds without it end the pilot
@@ -17,7 +17,7 @@ const (
 
 // pilot finds q0, and leaves the rest as if nothing had been.
 func (r *sampler) pilot() error {
-	if r.d.Dim()-len(r.s.Completed) <= manyLatents || r.required != nil {
+	if r.d.Dim() <= manyLatents || r.required != nil {
 		return nil
 	}
 	if r.elimination = newElimination(r.d); r.elimination == nil {
@@ -32,6 +32,9 @@ func (r *sampler) pilot() error {
 		r.learn(r.even(), float64(n))
 		r.path.pool = r.pools()
 		err = r.temper()
+		if progress != nil {
+			progress(Progress{})
+		}
 		now := r.middle()
 		if calm++; !(math.Abs(now-before) < change) {
 			calm = 0

@@ -2,7 +2,9 @@ package smc
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/facetvi/facet/graph"
@@ -72,22 +74,49 @@ func (r *sampler) satisfy() error {
 	return nil
 }
 
-// contradiction is the error of requirements that no point meets, with those that are not met where the most are.
+// contradiction is the error of requirements that no point meets, with those of which one or another is not met where the most are.
 func (r *sampler) contradiction() error {
-	var places []string
+	least, at := r.required.Len()+1, map[int]bool{}
 	for _, l := range r.islands {
 		for i := range l.now.broken {
 			signs := r.d.Arrangement().Signs(l.now.point(i))
-			var broken []string
+			var broken []int
 			for k := range r.required.Len() {
 				if !r.required.Holds(k, signs) {
-					broken = append(broken, r.required.Place(k))
+					broken = append(broken, k)
 				}
 			}
-			if places == nil || len(broken) < len(places) {
-				places = broken
+			if len(broken) < least {
+				least = len(broken)
+				clear(at)
+			}
+			if len(broken) == least {
+				for _, k := range broken {
+					at[k] = true
+				}
 			}
 		}
 	}
-	return fmt.Errorf("no point was found that meets all %d requirements: where the most hold, those of %s do not", r.required.Len(), strings.Join(places, ", "))
+	var all []string
+	for _, k := range slices.Sorted(maps.Keys(at)) {
+		all = append(all, r.requirement(k))
+	}
+	return fmt.Errorf("no point was found that meets all %d requirements: all that were tried break at least %d of these: %s", r.required.Len(), least, strings.Join(all, ", "))
+}
+
+// mostNamed is how many guards of a requirement an error names.
+const mostNamed = 4
+
+// requirement is where requirement k was written, and its guards.
+func (r *sampler) requirement(k int) string {
+	var guards []string
+	for l, of := range r.d.GuardsByPlane() {
+		if slices.Contains(r.required.On(l), k) {
+			guards = append(guards, strings.TrimSpace(of[0].Name()+" "+of[0].String()))
+		}
+	}
+	if len(guards) > mostNamed {
+		guards = append(guards[:mostNamed], "…")
+	}
+	return fmt.Sprintf("%s (on %s)", r.required.Place(k), strings.Join(guards, "; "))
 }

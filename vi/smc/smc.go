@@ -28,7 +28,7 @@ func run(ctx context.Context, d *graph.Density, s Settings) (Result, error) {
 	if d.Params() > 0 {
 		return Result{}, fmt.Errorf("%d parameters without a prior", d.Params())
 	}
-	s, err := s.checked()
+	s, err := s.checked(d.Dim())
 	if err != nil {
 		return Result{}, err
 	}

@@ -281,6 +281,15 @@ func TestStopped(t *testing.T) {
 	}
 	_, err := smc.Run(context.Background(), d, smc.Settings{Islands: 1})
 	require.ErrorContains(t, err, "smc: 1 islands: at least 2")
+	for _, draws := range [][][]float64{{nil}, {make([]float64, d.Dim()), {1}}, {slices.Repeat([]float64{math.NaN()}, d.Dim())}} {
+		_, err = smc.Run(context.Background(), d, smc.Settings{Draws: draws})
+		require.ErrorContains(t, err, fmt.Sprintf("smc: draw %d is no point of %d finite coordinates", len(draws)-1, d.Dim()))
+	}
+	_, err = smc.Run(context.Background(), d, smc.Settings{Complete: func(int) smc.Completer { return nil }})
+	require.ErrorContains(t, err, "smc: Complete makes nil")
+	var none smc.Result
+	none.Diagnose(d.Arrangement())
+	require.Equal(t, smc.Result{}, none)
 }
 
 // A context ends trajectories on their way: no wall is crossed any more, and points stay where they were.

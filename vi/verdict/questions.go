@@ -50,9 +50,17 @@ func OfNumbers(n *Numbers) Verdict {
 	return j.Verdict
 }
 
-// OfRun is the verdict on a sampler's draws: whether its groups agree, and how well the numbers are known by them.
-func OfRun(n *Numbers, r smc.Result, sample scout.Result) Verdict {
+// OfRun is the verdict on a sampler's draws: whether its groups agree, and how well the numbers are known by them. If draws is not 0, these are so many because
+// that was asked for.
+func OfRun(n *Numbers, r smc.Result, sample scout.Result, draws int) Verdict {
 	j := judgement{Verdict: Verdict{Trust: TrustFit}, n: n, s: n.Sample, other: anotherSeed}
+	if draws > 0 {
+		j.other = "a higher Sampler.Draws, or " + anotherSeed
+	}
+	if r.Beta < 1 {
+		j.refuse("more time", "the sampler was stopped with the data at %.2g of their weight, before it had come to the posterior", r.Beta)
+		return j.Verdict
+	}
 	worst, least := floats.MaxIdx(r.RHat), math.Inf(1)
 	for i := range r.Bulk {
 		least = min(least, r.Bulk[i], r.Tail[i])
@@ -69,12 +77,18 @@ func OfRun(n *Numbers, r smc.Result, sample scout.Result) Verdict {
 		j.errors()
 	}
 	if j.Trust == TrustFit {
-		more := ""
+		more, little := "", ""
+		if found.SE > mostSE {
+			little = ", too little to compare models by"
+		}
+		if float64(draws) > r.Effective {
+			little += fmt.Sprintf("; they are worth %.0f for means, of %d that were asked for", r.Effective, draws)
+		}
 		if r.Proposed > 0 {
 			more = fmt.Sprintf("; %d draws of normals near them are weighed together with them", r.Proposed)
 		}
-		j.Reasons = append(j.Reasons, fmt.Sprintf("a sampler's %d draws are worth at least %.0f independent ones for each latent, and %d groups of them agree%s; the log evidence is %v",
-			j.s.Len()-r.Proposed, least, len(r.Islands), more, found))
+		j.Reasons = append(j.Reasons, fmt.Sprintf("a sampler's %d draws are worth at least %.0f independent ones for each latent, and %d groups of them agree%s; the log evidence is %v%s",
+			j.s.Len()-r.Proposed, least, len(r.Islands), more, found, little))
 	}
 	return j.Verdict
 }
