@@ -64,6 +64,7 @@ func requireOnTheWay(t *testing.T, p *Posterior) {
 	require.NoError(t, err)
 	require.Equal(t, TrustNothing, v.Trust)
 	require.Regexp(t, "the sampler was stopped with the data at .* of their weight, before it had come to the posterior", v.Reasons[0])
+	require.Equal(t, []string{"more time"}, v.Try)
 	sample, err := p.Sample()
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, sample.Len(), 512)
@@ -81,4 +82,18 @@ func TestRareRequirementOfCellsAlone(t *testing.T) {
 	_, err := Fit(context.Background(), mustCompile(t, m), Settings{Seed: *seed, Method: Cells{Alone: true}})
 	require.ErrorIs(t, err, scout.ErrNowhere)
 	require.ErrorContains(t, err, "vi: Cells.Alone = true: the prior hardly ever meets what is required, and only a Sampler comes to it")
+}
+
+// Effects beside a threshold have more cells than can be looked at: of many the sampler is first, of few it is not.
+func TestSamplerFirstOfManyEffects(t *testing.T) {
+	for n, want := range map[int]bool{10: false, 60: true} {
+		m := graph.NewModel()
+		threshold := m.Sample("threshold", graph.Normal(0, 1))
+		for k, x := range m.SampleN("x", n, graph.StudentsT(0, 1, 3)) {
+			m.Observe("y", graph.Normal(graph.If(graph.Greater(x, threshold), x, 0), 1), float64(k%5)-2)
+		}
+		first, err := samplerFirst(context.Background(), mustCompile(t, m))
+		require.NoError(t, err)
+		require.Equal(t, want, first, "%d effects", n)
+	}
 }

@@ -13,8 +13,8 @@ import (
 //
 // By default it looks for the cells that hold the posterior, gives each a distribution,
 // and judges their mixture: see Cells, Posterior.Cells and Posterior.Verdict. If that cannot be trusted, or if there are more
-// than 300 latents, it goes on with a Sampler. For a hierarchy, a ranking, or a density that jumps at more than 100 curves the Sampler is first, and
-// cells only if it fails. With the method Climb
+// than 300 latents, it goes on with a Sampler. For a hierarchy, a ranking, or a density that jumps at more than 100 curves, or at guards of more than 50 latents, the Sampler is first,
+// and cells only if it fails. With the method Climb
 // it maximises the ELBO of one family by stochastic gradient
 // ascent: from the best start that it finds (see Climb.Start), by Adam, to the
 // average of the last iterates (see Climb.Average). A model with parameters (see graph.Model.Param) is

@@ -106,7 +106,9 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 	p.take(&w, r)
 	p.findings.run.Z, p.findings.run.Island = nil, nil // the sample has them
 	p.findings.Verdict = verdict.OfRun(p.findings.numbers, r, sample, s.sampler.Draws)
-	p.findings.Cut = p.cuts(r, m.Budget.Over() || err != nil)
+	if p.findings.Cut = p.cuts(r, m.Budget.Over() || err != nil); p.findings.Cut != nil {
+		p.findings.Verdict = p.findings.Verdict.WithMoreTime()
+	}
 	return p, err
 }
 
@@ -152,12 +154,13 @@ func (w *marginal) near(ctx context.Context, seed uint64) func(draws [][]float64
 const (
 	leastSampled = 7   // latents: of fewer, cells give a better evidence
 	mostUnlike   = 0.3 // nats between the posterior and the normal at its mode
-	mostCurves   = 100 // walls that are curves: cells between more of them hold too little each
+	mostCurves   = 100 // walls that are curves: cells between more of them hold too little each;
+	mostCut      = 50  // latents that walls cut, beside those of switches: nor are there few cells of more
 )
 
 // samplerFirst reports whether no cells are looked for before the sampler has tried: where there are none, for log r without switches does not jump, and one
-// normal is far from the posterior, as in a hierarchy; where each jump is that of another switch, as in a ranking; or where many are at curves, as
-// for breaks in order.
+// normal is far from the posterior, as in a hierarchy; where each jump is that of another switch, as in a ranking; where many are at curves, as
+// for breaks in order; or where walls cut many latents, as of effects beyond a threshold.
 func samplerFirst(ctx context.Context, d *graph.Density) (bool, error) {
 	switches := d.Engine().Switches()
 	if d.Params() > 0 || d.Dim()-len(switches) <= leastSampled {
@@ -180,16 +183,8 @@ func samplerFirst(ctx context.Context, d *graph.Density) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	walls, curves := 0, 0
-	for l := range d.Arrangement().Len() {
-		if jumps.Jumps(l) {
-			walls++
-			if d.Arrangement().Curve(l) != nil {
-				curves++
-			}
-		}
-	}
-	if curves > mostCurves {
+	walls, curves, cut := wallsOf(d, jumps, of)
+	if curves > mostCurves || cut > mostCut {
 		return true, nil
 	}
 	if beside, err := d.Engine().JumpsBeside(of); err != nil || beside {
@@ -207,6 +202,26 @@ func samplerFirst(ctx context.Context, d *graph.Density) (bool, error) {
 		return false, err
 	}
 	return len(search.Cells) == 0 || search.Cells[0].LogEvidence.Value-search.Cells[0].ELBO.Value > mostUnlike, nil
+}
+
+// wallsOf are how many walls there are, how many of them are curves, and how many latents those cut that are not of switches with one.
+func wallsOf(d *graph.Density, jumps *derive.LocalJumps, of map[int]bool) (walls, curves, cut int) {
+	latents := map[int]bool{}
+	for l := range d.Arrangement().Len() {
+		if !jumps.Jumps(l) {
+			continue
+		}
+		walls++
+		if d.Arrangement().Curve(l) != nil {
+			curves++
+		}
+		if !of[l] {
+			for _, i := range d.Arrangement().Latents(l) {
+				latents[i] = true
+			}
+		}
+	}
+	return walls, curves, len(latents)
 }
 
 // A marginal is a density with switches summed out, as far as that goes, and where there are some perhaps in other coordinates.

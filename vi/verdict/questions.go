@@ -58,7 +58,7 @@ func OfRun(n *Numbers, r smc.Result, sample scout.Result, draws int) Verdict {
 		j.other = "a higher Sampler.Draws, or " + anotherSeed
 	}
 	if r.Beta < 1 {
-		j.refuse("more time", "the sampler was stopped with the data at %.2g of their weight, before it had come to the posterior", r.Beta)
+		j.refuse(moreTime, "the sampler was stopped with the data at %.2g of their weight, before it had come to the posterior", r.Beta)
 		return j.Verdict
 	}
 	worst, least := floats.MaxIdx(r.RHat), math.Inf(1)
