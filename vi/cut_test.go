@@ -3,12 +3,14 @@ package vi
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/facetvi/facet/graph"
 	"github.com/facetvi/facet/vi/scout"
+	"github.com/facetvi/facet/vi/verdict"
 )
 
 // centred is a hierarchy that the sampler is first for.
@@ -82,6 +84,19 @@ func TestRareRequirementOfCellsAlone(t *testing.T) {
 	_, err := Fit(context.Background(), mustCompile(t, m), Settings{Seed: *seed, Method: Cells{Alone: true}})
 	require.ErrorIs(t, err, scout.ErrNowhere)
 	require.ErrorContains(t, err, "vi: Cells.Alone = true: the prior hardly ever meets what is required, and only a Sampler comes to it")
+}
+
+// A sampler that cannot make as many draws as were asked for says so, and where its log evidence is little known, that.
+func TestDrawsNotReached(t *testing.T) {
+	p, err := Fit(context.Background(), centred(t), Settings{Seed: *seed, Method: Sampler{Draws: math.MaxInt}})
+	require.NoError(t, err)
+	require.Regexp(t, "; they are worth [0-9]+ for means, of 9223372036854775807 that were asked for$", p.findings.Verdict.Reasons[0])
+	require.NotContains(t, p.findings.Verdict.Reasons[0], "to compare models")
+	r := *p.findings.run
+	r.LogEvidence.SE = 0.2
+	v := verdict.OfRun(p.findings.numbers, r, noScout, 0, false)
+	require.Equal(t, TrustFit, v.Trust)
+	require.Regexp(t, "± 0.2, too little to compare models by$", v.Reasons[0])
 }
 
 // Effects beside a threshold have more cells than can be looked at: of many the sampler is first, of few it is not.

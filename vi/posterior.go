@@ -112,7 +112,8 @@ func (s job) begun(d *graph.Density) *Posterior {
 
 // nothing is p where nothing else was found, and says so.
 func (p *Posterior) nothing() *Posterior {
-	p.findings = &findings{q: p.Q, found: found{Cut: []string{"nothing was found"}}, Scout: Estimate{Value: math.NaN(), SE: math.NaN()}, Verdict: Verdict{
+	unknown := Estimate{Value: math.NaN(), SE: math.NaN()}
+	p.findings = &findings{q: p.Q, found: found{Cells: []Cell{{"everywhere", 1, unknown, unknown, math.NaN()}}}, Scout: unknown, Verdict: Verdict{
 		Trust: TrustNothing, Reasons: []string{"the fit was stopped before it had found anything: this is a normal at the prior's centre"}, Try: []string{"more time"},
 	}}
 	p.warnOf(p.findings.Verdict)

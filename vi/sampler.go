@@ -105,22 +105,15 @@ func bySampler(ctx context.Context, d *graph.Density, s job, m monitor, sample s
 	}
 	p.take(&w, r)
 	p.findings.run.Z, p.findings.run.Island = nil, nil // the sample has them
-	p.findings.Verdict = verdict.OfRun(p.findings.numbers, r, sample, s.sampler.Draws)
-	if p.findings.Cut = p.cuts(r, m.Budget.Over() || err != nil); p.findings.Cut != nil {
-		p.findings.Verdict = p.findings.Verdict.WithMoreTime()
-	}
-	return p, err
-}
-
-// cuts are what the end of a sampler has cut, if it was ended.
-func (p *Posterior) cuts(r smc.Result, ended bool) []string {
+	cut := m.Budget.Over() || err != nil
 	switch {
-	case !ended:
-		return nil
-	case r.Beta < 1:
-		return []string{fmt.Sprintf("the sampler ended with the data at %.2g of their weight", r.Beta)}
+	case cut && r.Beta < 1:
+		p.findings.Cut = []string{fmt.Sprintf("the sampler ended with the data at %.2g of their weight", r.Beta)}
+	case cut:
+		p.findings.Cut = []string{fmt.Sprintf("the sampler ended with %.0f effective draws", p.findings.sample.ESS)}
 	}
-	return []string{fmt.Sprintf("the sampler ended with %.0f effective draws", p.findings.sample.ESS)}
+	p.findings.Verdict = verdict.OfRun(p.findings.numbers, r, sample, s.sampler.Draws, cut)
+	return p, err
 }
 
 // resumes makes p, if it was cut, one that goes on from the last temperature of what has begun.
@@ -154,8 +147,8 @@ func (w *marginal) near(ctx context.Context, seed uint64) func(draws [][]float64
 const (
 	leastSampled = 7   // latents: of fewer, cells give a better evidence
 	mostUnlike   = 0.3 // nats between the posterior and the normal at its mode
-	mostCurves   = 100 // walls that are curves: cells between more of them hold too little each;
-	mostCut      = 50  // latents that walls cut, beside those of switches: nor are there few cells of more
+	mostCurves   = 100 // walls that are curves: cells between more of them hold too little each
+	mostCut      = 50  // latents on which walls depend that are not of switches: of more there are too many cells to look at
 )
 
 // samplerFirst reports whether no cells are looked for before the sampler has tried: where there are none, for log r without switches does not jump, and one
@@ -204,7 +197,7 @@ func samplerFirst(ctx context.Context, d *graph.Density) (bool, error) {
 	return len(search.Cells) == 0 || search.Cells[0].LogEvidence.Value-search.Cells[0].ELBO.Value > mostUnlike, nil
 }
 
-// wallsOf are how many walls there are, how many of them are curves, and how many latents those cut that are not of switches with one.
+// wallsOf counts the walls, those that are curves, and the latents on which walls depend that are not in of.
 func wallsOf(d *graph.Density, jumps *derive.LocalJumps, of map[int]bool) (walls, curves, cut int) {
 	latents := map[int]bool{}
 	for l := range d.Arrangement().Len() {

@@ -159,7 +159,7 @@ func (s *savedFound) restore(p *Posterior) error {
 		m = mixture.New([]float64{0}, []family.Q{p.Q})
 	}
 	switch {
-	case len(s.Cells) != m.Len() && (len(s.Cells) > 0 || s.Moments != nil || ok): // of a fit that was stopped at once there are none yet
+	case len(s.Cells) != m.Len():
 		return fmt.Errorf("descriptions of %d cells for %d", len(s.Cells), m.Len())
 	case len(s.Moments) != p.Q.Dim() && (s.Moments != nil || s.Verdict.Trust != TrustNothing):
 		return fmt.Errorf("moments of %d latents for %d", len(s.Moments), p.Q.Dim())

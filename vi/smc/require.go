@@ -111,11 +111,14 @@ const mostNamed = 4
 func (r *sampler) requirement(k int) string {
 	var guards []string
 	for l, of := range r.d.GuardsByPlane() {
-		if slices.Contains(r.required.On(l), k) {
+		if len(of) > 0 && slices.Contains(r.required.On(l), k) {
 			guards = append(guards, strings.TrimSpace(of[0].Name()+" "+of[0].String()))
 		}
 	}
-	if len(guards) > mostNamed {
+	switch {
+	case len(guards) == 0:
+		return r.required.Place(k)
+	case len(guards) > mostNamed:
 		guards = append(guards[:mostNamed], "…")
 	}
 	return fmt.Sprintf("%s (on %s)", r.required.Place(k), strings.Join(guards, "; "))

@@ -108,4 +108,17 @@ func TestContradiction(t *testing.T) {
 	at := func(line int, guard string) string { return fmt.Sprintf(`require_test\.go:%d \(on %s\)`, line, guard) }
 	require.Regexp(t, "^smc: no point was found that meets all 3 requirements: all that were tried break at least 1 of these: "+
 		strings.Join([]string{at(103, "x.*"), at(104, "x.*"), at(105, "turns x.*")}, ", ")+"$", err.Error())
+
+	for name, impossible := range map[string]func(m *graph.Model, k graph.Expr){
+		"values": func(m *graph.Model, k graph.Expr) { m.Require(graph.Equal(k, 1)); m.Require(graph.Equal(k, 3)) },
+		"curves": func(m *graph.Model, k graph.Expr) {
+			x := m.Sample("x", graph.Normal(0, 1))
+			m.Require(graph.Less(graph.Add(k, graph.Square(x)), 1))
+			m.Require(graph.Greater(graph.Abs(x), 2))
+		},
+	} {
+		d := density(t, func(m *graph.Model) { impossible(m, m.Sample("k", graph.Categorical(1, 1, 1, 1, 1, 1))) })
+		_, err := smc.Run(context.Background(), d, smc.Settings{Seed: 1})
+		require.ErrorContains(t, err, "at least 1 of these: require_test.go:", name)
+	}
 }

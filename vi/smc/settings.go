@@ -59,7 +59,7 @@ type Completer interface {
 func (s Settings) checked(dim int) (Settings, error) {
 	for k, z := range s.Draws {
 		if sum := floats.Sum(z); len(z) != dim || math.IsNaN(sum) || math.IsInf(sum, 0) {
-			return s, fmt.Errorf("draw %d is no point of %d finite coordinates: %v", k, dim, z)
+			return s, fmt.Errorf("draw %d is no point of %d finite coordinates", k, dim)
 		}
 	}
 	s.Islands, s.Particles, s.Moves = cmp.Or(s.Islands, 8), cmp.Or(s.Particles, 64), cmp.Or(s.Moves, 4)

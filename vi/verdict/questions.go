@@ -34,7 +34,10 @@ func Of(n *Numbers, sample scout.Result, f Fit) Verdict {
 	return j.Verdict
 }
 
-const anotherSeed = "another Settings.Seed"
+const (
+	anotherSeed = "another Settings.Seed"
+	moreTime    = "more time"
+)
 
 // OfWeights is a verdict that looks at the weights of draws alone.
 func OfWeights(s *weighted.Sample) Verdict {
@@ -51,14 +54,17 @@ func OfNumbers(n *Numbers) Verdict {
 }
 
 // OfRun is the verdict on a sampler's draws: whether its groups agree, and how well the numbers are known by them. If draws is not 0, these are so many because
-// that was asked for.
-func OfRun(n *Numbers, r smc.Result, sample scout.Result, draws int) Verdict {
+// that was asked for; cut says that the sampler was stopped.
+func OfRun(n *Numbers, r smc.Result, sample scout.Result, draws int, cut bool) Verdict {
 	j := judgement{Verdict: Verdict{Trust: TrustFit}, n: n, s: n.Sample, other: anotherSeed}
-	if draws > 0 {
+	switch {
+	case cut:
+		j.other = moreTime
+	case draws > 0:
 		j.other = "a higher Sampler.Draws, or " + anotherSeed
 	}
 	if r.Beta < 1 {
-		j.refuse(moreTime, "the sampler was stopped with the data at %.2g of their weight, before it had come to the posterior", r.Beta)
+		j.refuse(j.other, "the sampler was stopped with the data at %.2g of their weight, before it had come to the posterior", r.Beta)
 		return j.Verdict
 	}
 	worst, least := floats.MaxIdx(r.RHat), math.Inf(1)

@@ -39,17 +39,6 @@ func (v Verdict) String() string {
 	return s
 }
 
-// moreTime is what may help a fit that was cut short.
-const moreTime = "more time"
-
-// WithMoreTime is the verdict on a fit that was cut short.
-func (v Verdict) WithMoreTime() Verdict {
-	if v.Trust == TrustNothing && !slices.Contains(v.Try, moreTime) {
-		v.Try = append([]string{moreTime}, v.Try...)
-	}
-	return v
-}
-
 // What a verdict goes by.
 const (
 	scoutErrors    = 4    // standard errors of a scout, which come from few islands
