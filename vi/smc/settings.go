@@ -68,7 +68,7 @@ func (s Settings) checked(dim int) (Settings, error) {
 	case s.Islands < 2:
 		return s, fmt.Errorf("%d islands: at least 2", s.Islands)
 	case s.Complete != nil && s.Complete(1) == nil:
-		return s, errors.New("Complete makes nil")
+		return s, errors.New("settings: Complete makes nil")
 	case s.Particles < 2 || s.Moves < 1 || s.Effective < 1 || s.MostMoves < 2:
 		return s, fmt.Errorf("%d particles, %d moves, %d draws, %d moves at the end: at least 2, 1, 1 and 2", s.Particles, s.Moves, s.Effective, s.MostMoves)
 	}

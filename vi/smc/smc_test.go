@@ -286,7 +286,7 @@ func TestStopped(t *testing.T) {
 		require.ErrorContains(t, err, fmt.Sprintf("smc: draw %d is no point of %d finite coordinates", len(draws)-1, d.Dim()))
 	}
 	_, err = smc.Run(context.Background(), d, smc.Settings{Complete: func(int) smc.Completer { return nil }})
-	require.ErrorContains(t, err, "smc: Complete makes nil")
+	require.ErrorContains(t, err, "smc: settings: Complete makes nil")
 	var none smc.Result
 	none.Diagnose(d.Arrangement())
 	require.Equal(t, smc.Result{}, none)
